@@ -100,8 +100,10 @@ pub struct TurnFiles {
     pub soul: Text,
     /// The person's description of themselves.
     pub user: Text,
-    /// The person's `MEMORY.md`.
+    /// The person's `MEMORY.md`, without the lines of the rules below.
     pub memory: Text,
+    /// The person's rules, the notes of kind `preference`, whole.
+    pub rules: Text,
     /// Share of its size limit that `MEMORY.md` uses, in per cent.
     pub memory_percent: usize,
     /// The person's note of the day.
@@ -123,7 +125,7 @@ impl TurnFiles {
     /// Returns what the files say about the person and the day, each in one line. A fact stands
     /// there with its key in bold, which is taken off.
     pub fn lines(&self) -> Vec<String> {
-        let files = [&self.user, &self.memory, &self.today, &self.agent, &self.experience];
+        let files = [&self.user, &self.memory, &self.rules, &self.today, &self.agent, &self.experience];
         files.iter().map(|file| one_line(&file.open().0.replace("**", ""))).collect()
     }
 }

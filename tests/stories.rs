@@ -171,6 +171,8 @@ mod notes;
 mod one_value;
 #[path = "stories/memory/oversized.rs"]
 mod oversized;
+#[path = "stories/memory/rules.rs"]
+mod rules;
 #[path = "stories/memory/salience.rs"]
 mod salience;
 #[path = "stories/memory/version_pages.rs"]

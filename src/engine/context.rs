@@ -177,7 +177,15 @@ struct KnownStatements(BTreeSet<String>);
 
 impl KnownStatements {
     fn of(loaded: &TurnFiles) -> Self {
-        let files = [&loaded.user, &loaded.memory, &loaded.today, &loaded.agent, &loaded.experience, &loaded.agents];
+        let files = [
+            &loaded.user,
+            &loaded.memory,
+            &loaded.rules,
+            &loaded.today,
+            &loaded.agent,
+            &loaded.experience,
+            &loaded.agents,
+        ];
         let mut known = BTreeSet::new();
         for line in files.iter().flat_map(|file| file.open().0.lines()) {
             let line = memory_md::item_text(line).unwrap_or(line);
@@ -318,6 +326,7 @@ pub fn dynamic(inputs: &TurnContext, zone: Zone, now: Timestamp, budget: &Contex
         label.absorb(of);
     }
     for (heading, block) in [
+        (memory_md::RULES, &loaded.rules),
         (wording::agent_memory::AGENT_MEMORY, &loaded.agent),
         (wording::agent_memory::SUPPLEMENTARY, &loaded.experience),
     ] {

@@ -13,17 +13,21 @@ use anyhow::Context;
 use super::agent::AgentLayout;
 use super::page::{CachedPage, DefaultFile, FileVersion, PageKey};
 use super::workspace::{Closed, Workspace};
-use super::{TurnFiles, disk, label, layout};
+use super::{TurnFiles, disk, label, layout, memory_md, note};
 use crate::people::Party;
 use crate::store::{Db, MemorySwitches, agent_of};
 use crate::time::Timestamp;
 use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wording::agent_memory as says;
 
 /// Size limit in bytes. A larger file is not read: no person keeps such a text by hand.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 /// Maximum number of other profiles that are loaded.
 const MOST_PROFILES: usize = 20;
+/// Maximum number of rules that are loaded, and of bytes that they take together.
+const MOST_RULES: usize = 40;
+const RULES_MOST: usize = 2048;
 
 impl Workspace {
     /// Creates the folders and missing initial files, and keeps existing ones. The owner's own
@@ -97,7 +101,8 @@ impl Workspace {
             agents: loaded.file(DefaultFile::Agents),
             soul: loaded.file(DefaultFile::Soul),
             user: loaded.file(DefaultFile::User),
-            memory: loaded.file(DefaultFile::Memory),
+            memory: loaded.memory(),
+            rules: loaded.rules(),
             memory_percent: loaded.percent(DefaultFile::Memory),
             today: loaded.file(DefaultFile::Today),
             agent: loaded.agent(agent),
@@ -135,10 +140,17 @@ impl Workspace {
         if folder.is_none() || !agent.memory.enabled {
             return found;
         }
+        let memory = found.iter().find(|file| file.purpose == LoadPurpose::File(DefaultFile::Memory));
+        let memory = memory.and_then(|file| file.page.as_ref().ok()?.clone());
         let mut add = |purpose: LoadPurpose, name: String| {
             let requested_path = layout::locate(owner_folder, &name).unwrap_or_default();
             found.push(self.look_up(purpose, PageKey::At(requested_path.clone()), name, requested_path));
         };
+        for file in memory.iter().flat_map(|memory| memory_md::rules(&memory.text)).take(MOST_RULES) {
+            if let Some(path) = layout::normal(&format!("memory/{file}")) {
+                add(LoadPurpose::Rule, path);
+            }
+        }
         add(LoadPurpose::Workspace, agent.workspace_file());
         let profile = agent.profile_file();
         if let Some(profile) = profile.clone() {
@@ -199,6 +211,8 @@ impl Workspace {
 enum LoadPurpose {
     /// Shown as it is.
     File(DefaultFile),
+    /// A rule of the person.
+    Rule,
     /// The agent's memory of the workspace.
     Workspace,
     /// Experience of the agent's profile.
@@ -216,6 +230,19 @@ struct FileLookup {
     requested_path: String,
     /// Prompt text, `None` if there is no such file, or the reason why it cannot be loaded.
     page: Result<Option<Arc<FileVersion>>, String>,
+}
+
+/// The rules of a person that there is room for, and the number of the others.
+struct Rules<'a> {
+    fitting: Vec<LoadedRule<'a>>,
+    left_out: usize,
+}
+
+/// A rule, with the words that are shown.
+struct LoadedRule<'a> {
+    page: &'a FileVersion,
+    label: &'a Label,
+    words: String,
 }
 
 /// Trusted files of a turn, and notes about the others.
@@ -272,6 +299,40 @@ impl LoadedPages {
             Some((_, page, label)) => Labelled::new(Arc::clone(&page.text), label.clone(), scope),
             None => Labelled::new(Arc::from(""), Label::neutral(), scope),
         }
+    }
+
+    /// Returns `MEMORY.md` without the lines of the rules that are shown whole.
+    fn memory(&self) -> Text {
+        let rules = self.rules_that_fit();
+        let page = self.page(&LoadPurpose::File(DefaultFile::Memory)).filter(|_| !rules.fitting.is_empty());
+        let Some((_, page, label)) = page else { return self.file(DefaultFile::Memory) };
+        let files = rules.fitting.iter().filter_map(|rule| rule.page.real_path.rsplit('/').next());
+        let text = files.fold(page.text.to_string(), |text, file| memory_md::remove_index_line(&text, file));
+        Labelled::new(Arc::from(memory_md::without_empty_rules(&text)), label.clone(), self.own)
+    }
+
+    /// Returns the rules that fit, one a line.
+    fn rules(&self) -> Text {
+        let Rules { fitting, left_out } = self.rules_that_fit();
+        let remark = (left_out > 0).then(|| says::rules_left_out(left_out));
+        let lines: Vec<&str> = fitting.iter().map(|rule| rule.words.as_str()).chain(remark.as_deref()).collect();
+        Labelled::new(Arc::from(lines.join("\n")), Label::join_of(fitting.iter().map(|rule| rule.label)), self.own)
+    }
+
+    fn rules_that_fit(&self) -> Rules<'_> {
+        let (mut rules, mut room) = (Rules { fitting: Vec::new(), left_out: 0 }, RULES_MOST);
+        for (_, page, label) in self.pages.iter().filter(|(purpose, ..)| *purpose == LoadPurpose::Rule) {
+            let words = note::rule(&page.text);
+            match room.checked_sub(words.len() + 1) {
+                _ if words.is_empty() => {}
+                Some(rest) => {
+                    room = rest;
+                    rules.fitting.push(LoadedRule { page, label, words });
+                }
+                None => rules.left_out += 1,
+            }
+        }
+        rules
     }
 
     /// Returns the share of its size limit that a file uses, in per cent.

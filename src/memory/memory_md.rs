@@ -15,6 +15,8 @@ use crate::text::{one_line, shorten};
 
 /// Heading of the facts in `MEMORY.md`.
 pub const RECENT: &str = "Recent facts";
+/// Heading of the lines of the notes that are rules of the person, which prompts show whole.
+pub const RULES: &str = "How they want things";
 
 /// Maximum length of a key before a colon, in characters.
 const KEY: usize = 80;
@@ -108,15 +110,15 @@ pub fn remove_exact(text: &str, section: &str, fact: &Fact) -> String {
     without_facts(text, section, |other| other == fact)
 }
 
-/// Ensures exactly one line for that note in `## Index`; it goes to the end if it is new or
-/// changed.
-pub fn put_index_line(text: &str, title: &str, file: &str, hook: &str) -> String {
+/// Ensures exactly one line for that note, in that section of the index; it goes to the end if it is
+/// new or changed.
+pub fn put_index_line(text: &str, section: &str, title: &str, file: &str, hook: &str) -> String {
     let line = format_index_line(title, file, hook);
-    let here: Vec<&str> = own_lines(text, INDEX).filter(|line| links_to(line, file)).collect();
-    if here == [line.as_str()] {
+    let is_listed_once = all_index_lines(text).filter(|(_, line)| links_to(line, file)).count() == 1;
+    if is_listed_once && own_lines(text, section).any(|old| old == line) {
         return text.to_owned();
     }
-    with_line(&remove_index_line(text, file), INDEX, &line)
+    with_line(&remove_index_line(text, file), section, &line)
 }
 
 /// Appends a line of another index verbatim, and removes any other line for its note.
@@ -129,12 +131,19 @@ pub fn append_index_line(text: &str, line: &str) -> String {
 
 /// Returns true if an index line links to that note.
 pub fn has_index_line(text: &str, file: &str) -> bool {
-    own_lines(text, INDEX).any(|line| links_to(line, file))
+    all_index_lines(text).any(|(_, line)| links_to(line, file))
 }
 
 /// Removes the index lines for that note.
 pub fn remove_index_line(text: &str, file: &str) -> String {
-    without_lines(text, INDEX, |line| links_to(line, file))
+    let dropped: Vec<usize> =
+        all_index_lines(text).filter(|(_, line)| links_to(line, file)).map(|(number, _)| number).collect();
+    without_numbers(text, &dropped)
+}
+
+/// Returns the lines of both sections of the index with their numbers from 1.
+fn all_index_lines<'t>(text: &'t str) -> impl Iterator<Item = (usize, &'t str)> + use<'t> {
+    numbered(text, RULES).chain(numbered(text, INDEX))
 }
 
 /// Formats the index line of a note.
@@ -165,8 +174,30 @@ fn end_of_link(rest: &str) -> Option<usize> {
     None
 }
 
-/// Returns the lines of the index verbatim.
+/// Returns the lines of the index verbatim, those of rules first.
 pub fn index_lines(text: &str) -> impl Iterator<Item = &str> {
+    all_index_lines(text).map(|(_, line)| line).filter(|line| parse_index_line(line).is_some())
+}
+
+/// Returns the files of the notes that are rules.
+pub fn rules(text: &str) -> impl Iterator<Item = &str> {
+    own_lines(text, RULES).filter_map(|line| Some(parse_index_line(line)?.1))
+}
+
+/// Returns a text without the heading of the rules if nothing stands below it.
+pub fn without_empty_rules(text: &str) -> String {
+    let is_empty = section::read(text, RULES).is_some_and(|rules| rules.trim().is_empty());
+    let heading = section::sections(text).into_iter().find(|part| part.level > 0 && is_same_key(part.name, RULES));
+    match heading.filter(|_| is_empty) {
+        Some(heading) => {
+            without_numbers(text, &(heading.line..heading.first + heading.own.lines().count()).collect::<Vec<_>>())
+        }
+        None => text.to_owned(),
+    }
+}
+
+/// Returns the lines of the index that may be shortened and moved.
+fn plain_index_lines(text: &str) -> impl Iterator<Item = &str> {
     own_lines(text, INDEX).filter(|line| parse_index_line(line).is_some())
 }
 
@@ -183,7 +214,7 @@ pub fn fit_index(text: &str, most: usize, kind_of: impl Fn(&str) -> Option<Strin
     let mut moved = BTreeMap::new();
     if index_size(&text) > most {
         let mut kinds: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        let notes = index_lines(&text).filter_map(|line| Some((parse_index_line(line)?.1, line)));
+        let notes = plain_index_lines(&text).filter_map(|line| Some((parse_index_line(line)?.1, line)));
         for (file, line) in notes.filter(|(file, _)| !is_overflow(file)) {
             let Some(kind) = kind_of(file) else { continue };
             kinds.entry(kind).or_default().push(line.to_owned());
@@ -207,7 +238,7 @@ pub fn is_overflow(file: &str) -> bool {
 }
 
 fn index_size(text: &str) -> usize {
-    index_lines(text).map(|line| line.len() + 1).sum()
+    plain_index_lines(text).map(|line| line.len() + 1).sum()
 }
 
 /// Shortens as many of the oldest lines as necessary.

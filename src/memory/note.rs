@@ -5,7 +5,9 @@ use crate::skill::manifest;
 use crate::text::{cut_bytes, one_line, shorten};
 
 /// Kinds of notes.
-pub const KINDS: [&str; 4] = ["person", "project", "preference", "reference"];
+pub const KINDS: [&str; 4] = ["person", "project", PREFERENCE, "reference"];
+/// Kind of a rule of the person, which prompts show whole.
+pub const PREFERENCE: &str = "preference";
 /// Former word for `person`.
 const FORMER_PERSON: &str = "user";
 
@@ -34,14 +36,16 @@ impl Note {
         let kind = present_kind(kind.trim().to_lowercase());
         let kind = if KINDS.contains(&kind.as_str()) { kind } else { "project".to_owned() };
         let body = content.trim().to_owned();
-        Self { name: shorten(&one_line(title), TITLE), description: hook(&body), kind, body }
+        Self { name: shorten(&one_line(title), TITLE), description: hook(title, &body), kind, body }
     }
 
     /// Returns the title and the summary; those that the note does not state come from its file
     /// name without `.md` and from its body.
     pub(super) fn title_and_hook(&self, stem: &str) -> (String, String) {
         let or = |stated: &str, other: String| if stated.is_empty() { other } else { stated.to_owned() };
-        (or(&self.name, stem.to_owned()), or(&self.description, hook(&self.body)))
+        let title = or(&self.name, stem.to_owned());
+        let hook = or(&self.description, hook(&title, &self.body));
+        (title, hook)
     }
 }
 
@@ -90,10 +94,31 @@ pub fn write(note: &Note) -> String {
     format!("---\nname: {name}\ndescription: {description}\ntype: {kind}\n---\n\n{}\n", note.body.trim())
 }
 
-/// Returns the first line of a body with any text, in at most 100 characters.
-pub fn hook(body: &str) -> String {
+/// Returns what a body says first, in at most 100 characters: its first paragraph, and the one after
+/// a colon, without headings and without a line that only repeats the title. A body of headings
+/// alone gives the first of them.
+pub fn hook(title: &str, body: &str) -> String {
     let words = |line: &str| one_line(line.trim_start_matches(['#', '>', ' ']));
-    body.lines().map(words).find(|line| !line.is_empty()).map(|line| shorten(&line, HOOK)).unwrap_or_default()
+    let mut said: Vec<String> = Vec::new();
+    for line in body.lines().filter(|line| !line.trim_start().starts_with('#')) {
+        match (words(line), said.last()) {
+            (line, Some(last)) if line.is_empty() && !last.ends_with(':') => break,
+            (line, _) if line.is_empty() || said.is_empty() && is_same_title(&line, title) => {}
+            (line, _) => said.push(line),
+        }
+    }
+    let heading = || body.lines().map(words).find(|line| !line.is_empty()).unwrap_or_default();
+    shorten(&if said.is_empty() { heading() } else { said.join(" ") }, HOOK)
+}
+
+/// Returns a rule as it is shown: one list item for each line of the note that has words, without
+/// its headings.
+pub(super) fn rule(text: &str) -> String {
+    let note = read(text);
+    let lines = note.body.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let words =
+        lines.map(|line| one_line(line.trim_start_matches(['-', '*', '+', '>', ' ']))).filter(|line| !line.is_empty());
+    words.map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns true if a file of that name is something other than an ordinary note.
@@ -146,7 +171,7 @@ mod tests {
     fn a_note_says_what_it_is() {
         let note = Note::new(" Deploy\nkey ", "# Where\n\nIn the safe: \"left\" drawer.\n", "Preference");
         let text = write(&note);
-        let front = "---\nname: \"Deploy key\"\ndescription: \"Where\"\ntype: \"preference\"\n---\n\n# Where\n";
+        let front = "---\nname: \"Deploy key\"\ndescription: \"In the safe: \\\"left\\\" drawer.\"\ntype: \"preference\"\n---\n\n# Where\n";
         assert!(text.starts_with(front), "{text}");
         assert_eq!(Note { body: note.body.clone(), ..read(&text) }, note);
         assert_eq!(read(&text).body.trim(), note.body);
@@ -168,10 +193,30 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_is_the_first_line_that_says_anything() {
-        assert_eq!(hook("\n  \n## The   tea\nmore"), "The tea");
-        assert_eq!(hook(&"x".repeat(200)).chars().count(), 100);
-        assert_eq!(hook(" \n#\n"), "");
+    fn a_hook_says_more_than_the_title() {
+        for (title, body, expected) in [
+            ("Hut", "# Hut\n\nThe hut is in the woods.", "The hut is in the woods."),
+            ("Hut", "hut\n\nIn the   woods.", "In the woods."),
+            ("Brother", "# Brother", "Brother"),
+            ("Key", "In the safe.\n\nBehind the books.", "In the safe."),
+            ("Rates", "Net:\n\n- Lindner 1.80\n\nMore.", "Net: - Lindner 1.80"),
+            (
+                "Clients",
+                "Rates per line, net:\n- Lindner 1.80\n- Medikon 2.10",
+                "Rates per line, net: - Lindner 1.80 - Medikon 2.10",
+            ),
+            ("x", " \n#\n", ""),
+        ] {
+            assert_eq!(hook(title, body), expected, "{body}");
+        }
+        assert_eq!(hook("", &"x".repeat(200)).chars().count(), 100);
+    }
+
+    #[test]
+    fn a_rule_is_shown_whole() {
+        let text = write(&Note::new("Style", "# Style\n\n- British spelling\n- no lists", PREFERENCE));
+        assert_eq!(rule(&text), "- British spelling\n- no lists");
+        assert_eq!(rule("---\ntype: preference\n---\n\n# Only a heading\n"), "");
     }
 
     proptest! {

@@ -304,7 +304,7 @@ impl Notes<'_> {
         let (file, title, hook) = (file.to_owned(), title.to_owned(), hook.to_owned());
         let with_line = move |text: Option<&str>| {
             let text = text.map_or_else(|| DefaultFile::Memory.first_contents(""), str::to_owned);
-            Ok(NewContent::Text(memory_md::put_index_line(&text, &title, &file, &hook)))
+            Ok(NewContent::Text(memory_md::put_index_line(&text, memory_md::INDEX, &title, &file, &hook)))
         };
         self.versions().change(origin, MEMORY, with_line).await.map(drop)
     }
@@ -420,7 +420,8 @@ impl IndexFiles {
     fn with_line(&self, file: &str, note: &Note, texts: &[Option<&str>]) -> Vec<NewContent> {
         let Some((memory, overflow)) = texts.split_last() else { return Vec::new() };
         let memory = memory.map_or_else(|| DefaultFile::Memory.first_contents(""), str::to_owned);
-        let memory = memory_md::put_index_line(&memory, &note.name, file, &note.description);
+        let section = index_section(&note.kind);
+        let memory = memory_md::put_index_line(&memory, section, &note.name, file, &note.description);
         // Lines of a kind can move only to a file of this change. The line of this note stays.
         let fitted = memory_md::fit_index(&memory, INDEX_MOST, |other| {
             let kind = self.kinds.get(other).filter(|_| !other.eq_ignore_ascii_case(file))?;
@@ -443,7 +444,7 @@ impl IndexFiles {
                 text = memory_md::append_index_line(&text, line);
             }
             let hook = says::more_notes_hook(memory_md::index_lines(&text).count());
-            memory = memory_md::put_index_line(&memory, &says::more_notes(kind), name, &hook);
+            memory = memory_md::put_index_line(&memory, memory_md::INDEX, &says::more_notes(kind), name, &hook);
             new_states.push(NewContent::Moved(text, texts.len()));
         }
         new_states.push(NewContent::Text(memory));
@@ -490,12 +491,17 @@ impl IndexFiles {
     }
 }
 
+/// Returns the section of the index for notes of that kind.
+fn index_section(kind: &str) -> &'static str {
+    if kind == note::PREFERENCE { memory_md::RULES } else { memory_md::INDEX }
+}
+
 /// Updates in `MEMORY.md` the number of lines that the overflow file holds.
 fn recounted(memory: &str, file: &str, count: usize) -> String {
     let title =
         memory_md::index_lines(memory).filter_map(memory_md::parse_index_line).find(|(_, other, _)| *other == file);
     match title.map(|(title, ..)| title.to_owned()) {
-        Some(title) => memory_md::put_index_line(memory, &title, file, &says::more_notes_hook(count)),
+        Some(title) => memory_md::put_index_line(memory, memory_md::INDEX, &title, file, &says::more_notes_hook(count)),
         None => memory.to_owned(),
     }
 }

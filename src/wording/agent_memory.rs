@@ -20,6 +20,11 @@ pub const CORRECTIONS_FILE: &str = "# Corrections\n\nWhat was wrong, and what is
 /// First lines of the file of errors.
 pub const ERRORS_FILE: &str = "# Errors\n\nWhich tool failed, how, how often and when last.\n";
 
+/// Remark below the rules that not all of them fit.
+pub fn rules_left_out(count: usize) -> String {
+    format!("({count} more have no room here: the index lists them. Offer to shorten or join some.)")
+}
+
 /// Heading of another profile's experience.
 pub fn of_profile(name: &str) -> String {
     format!("Learned as \"{name}\":")

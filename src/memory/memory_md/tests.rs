@@ -23,6 +23,17 @@ fn said(text: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_rule_is_listed_apart_and_once() {
+    let rules = put_index_line(SEED, RULES, "Name", "name.md", "Call them Robin.");
+    assert!(rules.contains("## How they want things\n\n- [Name](name.md): Call them Robin.\n\n## Index"), "{rules}");
+    assert_eq!(self::rules(&rules).collect::<Vec<_>>(), ["name.md"]);
+    assert_eq!(put_index_line(&rules, RULES, "Name", "name.md", "Call them Robin."), rules);
+    let moved = put_index_line(&rules, INDEX, "Name", "Name.md", "Robin");
+    assert_eq!((self::rules(&moved).count(), index_lines(&moved).count()), (0, 1), "{moved}");
+    assert!(has_index_line(&rules, "name.md") && index_lines(&remove_index_line(&rules, "NAME.md")).count() == 0);
+}
+
+#[test]
 fn facts_are_lines_of_their_section() {
     let text = "- **a**: no\n## Recent facts\n- **Cat**: Tom\n* **Tea:** green (2026-11-21)\n- no fact\n  - **b**: no\n```\n- **c**: in code\n```\n";
     let facts = recent_facts(text);
@@ -82,11 +93,16 @@ fn the_oldest_facts_are_handed_back_when_there_is_no_room() {
 
 #[test]
 fn a_note_has_exactly_one_line() {
-    let text = put_index_line(SEED, "Deploy key", "deploy-key.md", "lies in the safe");
+    let text = put_index_line(SEED, INDEX, "Deploy key", "deploy-key.md", "lies in the safe");
     assert!(text.ends_with("## Index\n\n- [Deploy key](deploy-key.md): lies in the safe\n"), "{text}");
-    assert_eq!(put_index_line(&text, "Deploy key", "deploy-key.md", "lies in the safe"), text);
-    let text =
-        put_index_line(&put_index_line(&text, "Tea [green]", "tea.md", ""), "Deploy key", "Deploy-Key.md", "moved");
+    assert_eq!(put_index_line(&text, INDEX, "Deploy key", "deploy-key.md", "lies in the safe"), text);
+    let text = put_index_line(
+        &put_index_line(&text, INDEX, "Tea [green]", "tea.md", ""),
+        INDEX,
+        "Deploy key",
+        "Deploy-Key.md",
+        "moved",
+    );
     assert!(text.ends_with("## Index\n\n- [Tea (green)](tea.md)\n- [Deploy key](Deploy-Key.md): moved\n"), "{text}");
     let text = remove_index_line(&remove_index_line(&text, "tea.md"), "deploy-key.md");
     assert_eq!(index_lines(&text).count(), 0);
@@ -97,7 +113,13 @@ fn a_note_has_exactly_one_line() {
 fn an_index_that_is_too_long_says_less_and_then_folds_by_kind() {
     let mut text = SEED.to_owned();
     for number in 0..40 {
-        text = put_index_line(&text, &format!("Note {number}"), &format!("note-{number}.md"), &"many words ".repeat(8));
+        text = put_index_line(
+            &text,
+            INDEX,
+            &format!("Note {number}"),
+            &format!("note-{number}.md"),
+            &"many words ".repeat(8),
+        );
     }
     let kind = |file: &str| Some(if file.len().is_multiple_of(2) { "user" } else { "project" }.to_owned());
     let whole = fit_index(&text, usize::MAX, kind);
@@ -155,7 +177,7 @@ proptest! {
             prop_assert_eq!(many.replace(&format!("v{number}"), "v1"), once.clone(), "{:?}", text);
         }
         prop_assert!(!crlf || !once.replace("\r\n", "").contains('\n'), "{:?}", once);
-        let indexed = |text: &str, says: &str| put_index_line(text, "A", "a.md", says);
+        let indexed = |text: &str, says: &str| put_index_line(text, INDEX, "A", "a.md", says);
         let twice = indexed(&indexed(&once, "x"), "y");
         prop_assert_eq!(indexed(&twice, "z").replace(": z", ": y"), twice);
     }
@@ -164,7 +186,7 @@ proptest! {
     fn an_index_keeps_every_note(count in 0_usize..40, most in 0_usize..4_000, words in "[a-z ]{0,90}") {
         let mut text = SEED.to_owned();
         for number in 0..count {
-            text = put_index_line(&text, &format!("N {number}"), &format!("n-{number}.md"), &words);
+            text = put_index_line(&text, INDEX, &format!("N {number}"), &format!("n-{number}.md"), &words);
         }
         let folded = fit_index(&text, most, |_| Some("user".to_owned()));
         let moved = folded.moved.values().flatten().filter_map(|line| parse_index_line(line)).map(|(_, file, _)| file);
@@ -184,7 +206,7 @@ proptest! {
         let files: Vec<String> = ('a'..='g').cycle().zip(0..).zip(&hooks).map(|((kind, n), _)| format!("{kind}-({n}).md")).collect();
         let mut text = SEED.replace("## Index\n", "## Index\n\nMy own words.\n- no link\n");
         for (file, hook) in files.iter().zip(&hooks) {
-            text = put_index_line(&text, "A title", file, hook);
+            text = put_index_line(&text, INDEX, "A title", file, hook);
         }
         let folded = fit_index(&text, most, kind);
         for file in &files {
@@ -198,7 +220,7 @@ proptest! {
     #[test]
     fn any_text_may_stand_in_the_file(text in "(?s).{0,200}", key in ".{0,20}", value in "(?s).{0,40}") {
         let added = add_fact(&text, RECENT, &fact(&key, &value), 100);
-        let _ = (put_index_line(&added.text, &key, "a.md", &value), remove_fact(&text, INDEX, &key));
+        let _ = (put_index_line(&added.text, INDEX, &key, "a.md", &value), remove_fact(&text, INDEX, &key));
     }
 }
 
@@ -232,7 +254,13 @@ fn a_heading_that_a_person_put_into_a_list_keeps_nothing_from_being_found() {
     let added = add_fact(text, RECENT, &fact, 10_000).text;
     assert!(added.contains("- **cat**: Jerry") && !added.contains("Tom"), "{added}");
     assert!(added.find("Jerry") < added.find("### Work") && added.contains("- **boss**: Eve"), "{added}");
-    let indexed = put_index_line(&put_index_line(text, "Coffee", "coffee.md", "black"), "Coffee", "coffee.md", "white");
+    let indexed = put_index_line(
+        &put_index_line(text, INDEX, "Coffee", "coffee.md", "black"),
+        INDEX,
+        "Coffee",
+        "coffee.md",
+        "white",
+    );
     assert_eq!((indexed.matches("coffee.md").count(), indexed.matches("tea.md").count()), (1, 1), "{indexed}");
     assert!(indexed.find("coffee.md") < indexed.find("### Old"), "{indexed}");
 }
