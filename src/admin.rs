@@ -30,6 +30,7 @@ mod memory; // files, history, /remember, /promote
 mod models; // /model
 mod numbers; // the state as numbers
 pub mod owner_notice; // notices to all owners
+mod open_items; // /open
 mod paging; // lists by pages
 mod pairing; // /pair and the claim of the first owner
 mod people; // /people: roles, addresses, same persons
@@ -66,6 +67,7 @@ pub use memory::{
 };
 pub use models::{ModelEntry, ModelsReport, PREFERRED_MODEL};
 pub use numbers::Numbers;
+pub use open_items::OpenReport;
 pub use paging::{ListPlace, Page, PageRequest, RemindersPart};
 pub use pairing::{Pairing, PairingCode};
 pub use pending::PendingReport;

@@ -89,6 +89,8 @@ ids! {
     ActionId;
     /// A reminder or a recurring task.
     ReminderId;
+    /// A row of `open_items`.
+    OpenItemId;
     /// A version of a file, written by the program or found changed by hand.
     FileId;
     /// One extraction of facts from part of a conversation.

@@ -39,6 +39,7 @@ mod message_search; // index of messages
 mod messages; // messages and their texts
 mod migrations; // the schema: baseline, migrations, version of a file
 mod open;
+mod open_items; // what is left to do or to decide
 mod outbox; // deliveries and their parts; set aside ones
 mod pairing; // pairing codes
 mod people; // people, roles, revoked access
@@ -96,6 +97,7 @@ pub use message_search::{MessageCandidate, MessageQuery, Neighbours, Speaker, Te
 pub use messages::{MessageKind, MessageState, NewMessage, StoredMessage, StoredText, TextKind};
 pub use migrations::{BASELINE, newest_version};
 pub use open::Journal;
+pub use open_items::{KEPT as OPEN_ITEM_KEPT, OpenItem, OpenItemChanges, OpenItemState};
 pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, SetAside};
 pub use pairing::{Admitted, CodeFor, CodeUse, Issuer, ValidCode};
 pub use people::{FormerPerson, KnownPerson};

@@ -20,6 +20,7 @@ pub mod mcp; // tools of other programs
 pub mod memory_search; // search and recall
 mod outcome; // what a call gave, or why it failed
 mod permit; // what a lasting yes to an outside tool covers
+pub mod open_items; // closing of what is open
 pub mod pictures; // pictures put before the model
 pub mod question_text; // words of a question; `Toolbox::decide` decides, `engine::turn::call` asks
 pub mod schedule; // reminders and tasks

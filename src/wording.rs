@@ -21,6 +21,7 @@ pub mod language; // languages of people, and the catalogue of their sentences
 pub mod learned; // what was learned of the models' servers
 pub mod memory; // /memory, /remember, /promote
 pub mod offline; // the offline model
+pub mod open_items; // /open
 pub mod page; // the page in the browser
 pub mod personal_data; // export and /forget
 pub mod prompt; // system prompt, frames around texts

@@ -24,8 +24,8 @@ use super::search::SearchQuery;
 use super::transcript::TranscriptPart;
 use crate::engine::turn::answered::YesExtent;
 use crate::id::{
-    AddressId, ConversationId, FileId, ImportId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId,
-    VersionNumber,
+    AddressId, ConversationId, FileId, ImportId, OpenItemId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId,
+    StrangerId, VersionNumber,
 };
 use crate::people::Role;
 use crate::store::ConversationKind;
@@ -67,6 +67,8 @@ pub enum Query {
     Knowledge,
     /// The caller's reminders.
     Reminders(RemindersPart),
+    /// What is open in the caller's life.
+    OpenItems,
     /// Items of the caller's `HEARTBEAT.md`.
     Heartbeat,
     /// Ticked items of the caller's `HEARTBEAT.md`, which a command can take out.
@@ -174,6 +176,8 @@ pub enum Action {
     FinishReminder(ReminderId),
     /// Sets one of the caller's reminders, which has come, once more.
     SnoozeReminder(ReminderId),
+    /// Changes the caller's list of open items.
+    ChangeOpenItems(OpenItemChange),
     /// Changes the caller's `HEARTBEAT.md` or its ticks.
     ChangeHeartbeat(HeartbeatChange),
     /// Runs a reflection now.
@@ -365,6 +369,21 @@ pub enum SettingChange {
     Language(String),
     /// Their time zone.
     Zone(String),
+}
+
+/// A change of a person's list of open items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OpenItemChange {
+    /// It is settled.
+    Done(OpenItemId),
+    /// It is no longer wanted.
+    Drop(OpenItemId),
+    /// It is open again.
+    Reopen(OpenItemId),
+    /// It is put off until that time, or until tomorrow.
+    Later(OpenItemId, String),
+    /// Another item.
+    Add(String),
 }
 
 /// A change of an owner's `HEARTBEAT.md` or its ticks.

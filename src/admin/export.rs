@@ -175,6 +175,8 @@ impl HistoryAdmin<'_> {
         let reminders = self.jobs().reminders(person, RemindersPart::ALL).await?.json(context, shown);
         let reminders: Vec<Value> = reminders.as_array().cloned().unwrap_or_default();
         archive.put("reminders.jsonl", lines(&reminders).as_bytes())?;
+        let open = self.jobs().open_items(person).await?.json(context, shown);
+        archive.put("open.jsonl", lines(&open.as_array().cloned().unwrap_or_default()).as_bytes())?;
         let settings = self.members().settings(person).await?.json(context, shown);
         archive.put("settings.json", settings.to_string().as_bytes())
     }

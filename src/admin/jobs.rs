@@ -145,11 +145,9 @@ pub struct RemindersReport {
     pub next: Option<ListPlace>,
 }
 
-impl Render for RemindersReport {
-    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        if self.rows.is_empty() {
-            return reminder::NONE_PENDING.in_language(context.language()).into();
-        }
+impl RemindersReport {
+    /// Returns one line for each.
+    pub(super) fn lines(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> Vec<String> {
         let language = context.language();
         let line = |(times, row): &(Vec<Timestamp>, ReminderRow)| {
             let times: Vec<String> = times.iter().map(|at| context.upcoming(*at)).collect();
@@ -161,7 +159,16 @@ impl Render for RemindersReport {
             let sources = all_in_words(language, row.text.label());
             reminder::reminder(language, row.id, row.kind.as_str(), &when, &words, &plain(&sources))
         };
-        let lines: Vec<String> = self.rows.iter().map(line).collect();
+        self.rows.iter().map(line).collect()
+    }
+}
+
+impl Render for RemindersReport {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        if self.rows.is_empty() {
+            return reminder::NONE_PENDING.in_language(context.language()).into();
+        }
+        let lines = self.lines(context, shown);
         let mut text = reminder::reminders(&lines.join("\n"), context.zone.name(), context.surface);
         if let Some(next) = &self.next {
             let more = match context.surface {

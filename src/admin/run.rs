@@ -154,6 +154,7 @@ impl Admin {
             Query::Tools => shown(&self.reports().tools().await?),
             Query::Knowledge => shown(&memory_files.knowledge(RepairMode::Check).await?),
             Query::Reminders(part) => shown(&self.jobs().reminders(origin.person()?, part).await?),
+            Query::OpenItems => shown(&self.jobs().open_items(origin.person()?).await?),
             Query::Heartbeat => shown(&self.jobs().heartbeat(origin.person()?).await?),
             Query::TickedItems => shown(&self.jobs().ticked_items(origin.person()?).await?),
             Query::Reflections(page) => shown(&self.jobs().reflections(own, page).await?),
@@ -221,6 +222,11 @@ impl Admin {
             Action::CancelReminder(id) => self.jobs().cancel_reminder(origin.person()?, id, language).await,
             Action::FinishReminder(id) => self.jobs().finish_reminder(origin.person()?, id, language).await,
             Action::SnoozeReminder(id) => self.jobs().snooze_reminder(origin.person()?, id, language).await,
+            Action::ChangeOpenItems(change) => {
+                let person = origin.person()?;
+                let typed = memory_files.change_by(person, "open").label;
+                return self.jobs().change_open_items(person, change, typed, language).await;
+            }
             Action::ChangeHeartbeat(change) => return self.jobs().change_heartbeat(origin.person()?, change).await,
             Action::Reflect(request) => match chat_person {
                 Some(person) => self.jobs().reflect(person, &request).await,

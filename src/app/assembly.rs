@@ -34,6 +34,7 @@ use crate::tool::heartbeat::HeartbeatDone;
 use crate::tool::knowledge::KnowledgeStore;
 use crate::tool::mcp::Servers;
 use crate::tool::memory_search::{MemoryRecall, MemorySearch, SearchSources};
+use crate::tool::open_items::OpenDone;
 use crate::tool::schedule::ScheduleStore;
 use crate::tool::web::{Fetcher, Limits, WebFetch};
 use crate::tool::{Tool, Toolbox, attachments, files, knowledge, schedule, skills};
@@ -111,6 +112,7 @@ impl Components {
         let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(ReadReflection::new(journal.clone()))];
         tools.extend(skills::tools(review));
         tools.extend(schedule::tools(&schedules));
+        tools.push(Arc::new(OpenDone { journal: journal.clone(), clock: Arc::clone(clock) }));
         if config.heartbeat.interval.is_some() {
             tools.push(Arc::new(HeartbeatDone {
                 journal: journal.clone(),

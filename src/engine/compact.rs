@@ -17,14 +17,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::context_budget::{CompactionShares, ContextBudget};
-use super::summary::SummaryMaterial;
+use super::summary::{OpenList, SummaryMaterial};
 use super::transcript::{self, LineNumbers, ResultDetail, TranscriptLine};
 use super::{Engine, extractor, old_results, summary};
 use crate::id::{ConversationId, MessageId, TurnId};
 use crate::model::json_answer::AnswerProblem;
 use crate::model::{AnswerFormat, ModelError, Purpose, Reply};
 use crate::spend::Question;
-use crate::store::{Compaction, Db, ExtractionCause, Node, StepKind, SummaryInputs, Tx};
+use crate::store::{Compaction, Db, ExtractionCause, Node, StepKind, SummaryContent, SummaryInputs, Tx};
 use crate::text::{beginning, estimate_tokens};
 use crate::time::{Backoff, Timestamp, Zone};
 use crate::trust::{Labelled, Text};
@@ -244,7 +244,10 @@ fn summary_in(answer: &str) -> Option<String> {
     });
     let words = match behind_mark {
         Some(words) => words,
-        None => summary::written(&summary::parse(answer).ok()?),
+        None => {
+            let summary::SummaryAnswer { content, new, .. } = summary::parse(answer).ok()?;
+            summary::written(&SummaryContent { pending: new, ..content })
+        }
     };
     let words = words.trim().trim_end_matches("```").trim();
     (!words.is_empty()).then(|| words.to_owned())
@@ -254,9 +257,9 @@ fn summary_in(answer: &str) -> Option<String> {
 fn summarise_by_rules(part: OlderPart) -> Text {
     let OlderPart { lines, so_far, most, zone } = part;
     let scope = so_far.scope();
-    let material = SummaryMaterial { lines, open: summary::nothing_open(scope), scope, zone };
+    let material = SummaryMaterial { lines, open: OpenList::empty(scope), scope, zone };
     let found = summary::extractive(&material);
-    let (content, label, _) = found.open();
+    let (content, label, _) = found.content.open();
     let (before, before_label, _) = so_far.open();
     let said = beginning(&summary::written(content), most / 2);
     let before = beginning(before, most.saturating_sub(estimate_tokens(&said)));

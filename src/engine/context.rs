@@ -23,7 +23,7 @@ use crate::memory::{Learnings, TurnFiles, memory_md, received_path};
 use crate::model::{Message, RequestPart, Role};
 use crate::people::{self, Party};
 use crate::store::{
-    Attachment, Conversation, ConversationKind, Db, Node, OpeningState, SentRow, StoredMessage, StoredText,
+    Attachment, Conversation, ConversationKind, Db, Node, OpenItem, OpeningState, SentRow, StoredMessage, StoredText,
     SummaryContent, SummaryInputs, SummaryState, TextKind,
 };
 use crate::text::headings::below;
@@ -41,6 +41,8 @@ const EARLIER: u32 = 3;
 const EARLIER_LINE: usize = 240;
 /// Highest level of a heading in a file, below our headings of the second level.
 const BELOW_OURS: usize = 3;
+/// Maximum number of open items in a prompt.
+const MAX_OPEN: usize = 40;
 /// Maximum number of messages shown that the person did not ask for.
 const MAX_SENT: usize = 8;
 /// Maximum number of characters shown of one of them.
@@ -59,6 +61,8 @@ pub struct TurnContext {
     pub channel: String,
     /// Loaded files.
     pub loaded: TurnFiles,
+    /// What is open in the party's life, one line each.
+    pub open: Text,
     /// Language in which the party is addressed.
     pub language: Language,
     /// List of skills, one line each.
@@ -219,8 +223,7 @@ struct EarlierConversation {
 fn compose(db: Db<'_>, current: &Conversation, zone: Zone) -> anyhow::Result<(Text, OpeningState)> {
     let earlier = db.conversations().conversations_before(current, 1 + EARLIER)?;
     let (mut last, mut before, mut state) = (None, Vec::new(), OpeningState::Final);
-    let (_, open) = summary::open_before(db, current)?;
-    let mut label = open.label().clone();
+    let mut label = Label::neutral();
     for (index, conversation) in earlier.iter().enumerate() {
         let Some(summary) = db.summaries().summary_of(conversation.id, SummaryInputs::Trusted)? else { continue };
         // Only text derived from trusted text alone is loaded automatically.
@@ -243,19 +246,13 @@ fn compose(db: Db<'_>, current: &Conversation, zone: Zone) -> anyhow::Result<(Te
             _ => before.push(shown),
         }
     }
-    let words = opening_text(last.as_ref(), open.open().0, &before, zone);
+    let words = opening_text(last.as_ref(), &before, zone);
     Ok((Labelled::new(Arc::from(words), label, current.scope), state))
 }
 
-/// Renders the opening of the next conversation: the last summary, everything that is still open,
-/// and up to three conversations before the last in two lines each. A conversation without typed
+/// Renders the opening of the next conversation: the last summary, and up to three conversations before the last in two lines each. A conversation without typed
 /// messages has no title and nothing to summarise.
-fn opening_text(
-    last: Option<&(EarlierConversation, String)>,
-    open: &[String],
-    before: &[EarlierConversation],
-    zone: Zone,
-) -> String {
+fn opening_text(last: Option<&(EarlierConversation, String)>, before: &[EarlierConversation], zone: Zone) -> String {
     let mut blocks = Vec::new();
     if let Some((last, ended)) = last.filter(|(last, _)| !last.summary.title.is_empty()) {
         let mut words = prompt::previous(ended, zone.name(), &last.summary.title);
@@ -264,9 +261,6 @@ fn opening_text(
     }
     if let Some((last, _)) = last.filter(|(last, _)| last.has_outside) {
         blocks.push(prompt::fuller_summary(last.id, &last.day));
-    }
-    if !open.is_empty() {
-        blocks.push(format!("## {}\n\n- {}", prompt::OPEN, open.join("\n- ")));
     }
     let mut lines = Vec::new();
     for EarlierConversation { id, day, summary, has_outside } in before {
@@ -299,6 +293,20 @@ impl ContextBlock {
     }
 }
 
+/// Renders the open items of a party that are not put off, the newest of them if there are many.
+pub fn open_items(items: &[OpenItem], zone: Zone, now: Timestamp, scope: Scope) -> Text {
+    let due: Vec<&OpenItem> = items.iter().filter(|item| !item.is_put_off(now)).collect();
+    let left_out = due.len().saturating_sub(MAX_OPEN);
+    let (mut label, mut lines) = (Label::neutral(), Vec::new());
+    lines.extend((left_out > 0).then(|| prompt::older_items(left_out)));
+    for item in due.into_iter().skip(left_out) {
+        let (words, of, _) = item.text.open();
+        label.absorb(of);
+        lines.push(format!("- {}", prompt::open_item(item.id.0, words, &zone.day(item.opened_at))));
+    }
+    Labelled::new(Arc::from(lines.join("\n")), label, scope)
+}
+
 /// Builds block 4.
 pub fn dynamic(inputs: &TurnContext, zone: Zone, now: Timestamp, budget: &ContextBudget) -> ContextBlock {
     let TurnContext { loaded, channel, conversation, .. } = inputs;
@@ -327,6 +335,7 @@ pub fn dynamic(inputs: &TurnContext, zone: Zone, now: Timestamp, budget: &Contex
     }
     for (heading, block) in [
         (memory_md::RULES, &loaded.rules),
+        (prompt::OPEN, &inputs.open),
         (wording::agent_memory::AGENT_MEMORY, &loaded.agent),
         (wording::agent_memory::SUPPLEMENTARY, &loaded.experience),
     ] {

@@ -397,10 +397,15 @@ impl StreamTask {
         let (skills, nodes) = self.skills(conversation.kind, &tools).await;
         let is_sent = conversation.kind != ConversationKind::Reflection;
         let scope = party.scope();
-        let read = move |db: Db<'_>| Ok((db.addresses().address(address)?, db.people().language_in(scope)?));
-        let (address, language) = self.engine.journal.read(read).await?;
+        let home = self.engine.zone;
+        let read = move |db: Db<'_>| {
+            let items = if is_sent { db.open_items().open_items(scope)? } else { Vec::new() };
+            let open = context::open_items(&items, db.people().zone_in(scope, home)?, now, scope);
+            Ok((db.addresses().address(address)?, db.people().language_in(scope)?, open))
+        };
+        let (address, language, open) = self.engine.journal.read(read).await?;
         let channel = address.filter(|_| is_sent).map(|address| address.adapter).unwrap_or_default();
-        Ok(TurnContext { party, conversation, channel, loaded, language, skills, nodes })
+        Ok(TurnContext { party, conversation, channel, loaded, open, language, skills, nodes })
     }
 
     /// Lists the usable skills. A folder that cannot be read does not prevent an answer.

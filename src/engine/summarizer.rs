@@ -10,12 +10,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::summary::{self, SummaryMaterial};
+use super::summary::{self, MadeSummary, OpenList, SummaryMaterial};
 use super::transcript::{self, ResultDetail, TranscriptLine};
 use super::{BACKGROUND_BACKOFF, Engine, MAX_BACKGROUND_ATTEMPTS, boundary, compact, extractor};
 use crate::id::SummaryId;
 use crate::store::{Conversation, Db, Node, Summary, SummaryInputs, SummaryState, Tx};
 use crate::time::{Timestamp, Zone};
+use crate::trust::Labelled;
 
 /// Starts the task.
 pub fn start(engine: &Arc<Engine>) {
@@ -54,20 +55,20 @@ pub async fn request(engine: &Arc<Engine>, conversation: &Conversation) -> anyho
     Ok(())
 }
 
-/// Reads the material of a summary, and the summary from which its open items come. The full view
+/// Reads the material of a summary, and the summaries from which its open items come. The full view
 /// is for recall on request and carries no items.
 fn material(
     db: Db<'_>,
     conversation: &Conversation,
     view: SummaryInputs,
     zone: Zone,
-) -> anyhow::Result<(Option<SummaryId>, SummaryMaterial)> {
+) -> anyhow::Result<(Vec<SummaryId>, SummaryMaterial)> {
     let scope = conversation.scope;
     let lines: Vec<TranscriptLine> = transcript::lines(db, conversation, view, zone)?;
     let lines = transcript::with_results(db, lines, ResultDetail::Mention)?;
     let (before, open) = match view {
-        SummaryInputs::Trusted => summary::open_before(db, conversation)?,
-        SummaryInputs::Full => (None, summary::nothing_open(scope)),
+        SummaryInputs::Trusted => OpenList::before(db, conversation, zone)?,
+        SummaryInputs::Full => (Vec::new(), OpenList::empty(scope)),
     };
     Ok((before, SummaryMaterial { lines, open, scope, zone }))
 }
@@ -99,15 +100,17 @@ async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversatio
             views.extend(tainted.then_some((SummaryInputs::Full, full)));
             for (view, (before, material)) in views {
                 let standin = summary::extractive(&material);
-                tx.summaries().request_summary(of.id, of.last_message, view, standin.label(), of.scope, now)?;
+                let label = standin.content.label();
+                tx.summaries().request_summary(of.id, of.last_message, view, label, of.scope, now)?;
                 let Some(row) = tx.summaries().wanted_row(of.id, of.last_message, view)? else { continue };
                 for line in &material.lines {
                     tx.derivations().derive(Node::Summary(row), line.from)?;
                 }
-                if let Some(before) = before {
+                for before in before {
                     tx.derivations().derive(Node::Summary(row), Node::Summary(before))?;
                 }
-                tx.summaries().store_summary(row, SummaryState::Standin, &standin, "extract", now)?;
+                tx.summaries().store_summary(row, SummaryState::Standin, &standin.content, "extract", now)?;
+                apply(tx, &of, row, view, &standin, now)?;
             }
             if keeps {
                 extractor::request_rest(tx, of.id, now)?;
@@ -115,6 +118,23 @@ async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversatio
             Ok(true)
         })
         .await
+}
+
+/// Has the list of open items follow a summary. Only what is made of trusted text alone changes it.
+fn apply(
+    tx: Tx<'_>,
+    of: &Conversation,
+    id: SummaryId,
+    view: SummaryInputs,
+    made: &MadeSummary,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    let (label, scope) = (made.content.label(), made.content.scope());
+    if view == SummaryInputs::Full || !label.is_trusted() {
+        return Ok(());
+    }
+    let words = |words: &str| Labelled::new(Arc::from(words), label.clone(), scope);
+    tx.open_items().apply_summary(id, &made.open, words, of.last_at, now)
 }
 
 /// Tries to make a summary.
@@ -138,19 +158,20 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
         summary::ask(&engine.background, &material, engine.material(summary::MAX_ANSWER, summary::MOST_READ)).await
     };
     match made {
-        Ok((content, model)) => {
+        Ok((made, model)) => {
             let of = conversation.id;
             let store = move |tx: Tx<'_>| {
                 // Text was deleted meanwhile: the job runs again on the remaining text.
                 if tx.redaction().revision_of(of)? != revision {
                     return Ok(());
                 }
-                if let Some(before) = before {
+                for before in before {
                     tx.derivations().derive(Node::Summary(id), Node::Summary(before))?;
                 }
-                tx.summaries().store_summary(id, SummaryState::Made, &content, &model, now)?;
+                tx.summaries().store_summary(id, SummaryState::Made, &made.content, &model, now)?;
+                apply(tx, &conversation, id, view, &made, now)?;
                 // The next summary was made from the open items of the stand-in.
-                if view == SummaryInputs::Trusted && content.open().0.pending != wanted.content.open().0.pending {
+                if view == SummaryInputs::Trusted && made.content.open().0.pending != wanted.content.open().0.pending {
                     tx.summaries().repeat_next_summary(of, now)?;
                 }
                 Ok(())

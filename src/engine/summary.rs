@@ -6,20 +6,21 @@
 //! untrusted. The model answers in JSON; an answer that cannot be parsed is a failure, never a
 //! summary.
 //!
-//! **Open items** are one list that goes from summary to summary: each is given what was open
-//! before and returns what is open now. A stand-in adds its own items to that list and drops none.
-//! A summary that comes so late that the next one was made without it has the next one made again
-//! (`store::summaries`), so none is lost on the way.
+//! **Open items** are one list, kept by the program (`store::open_items`). A summary is given what
+//! was open before, by number, and says which of it is closed and what is new; what it does not name
+//! stays open. A stand-in closes none. A summary that comes so late that the next one was made
+//! without it has the next one made again (`store::summaries`).
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::transcript::{self, LineKind, LineNumbers, TranscriptLine};
-use crate::id::SummaryId;
+use crate::id::{OpenItemId, SummaryId};
 use crate::model::json_answer::{self, AnswerProblem};
 use crate::model::offline::extract::{self, LineSpeaker, SpokenLine};
 use crate::model::{AnswerFormat, ModelError, Purpose, Reply};
 use crate::spend::{ModelPool, Question};
-use crate::store::{Conversation, Db, SummaryContent, SummaryInputs};
+use crate::store::{Conversation, Db, OpenItemChanges, SummaryContent};
 use crate::text::{estimate_tokens, without_stop};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -28,48 +29,106 @@ use crate::wording::prompt;
 /// Maximum number of tokens in an answer, and of estimated tokens that one call reads.
 pub(super) const MAX_ANSWER: u64 = 2_000;
 pub(super) const MOST_READ: u64 = 6_000;
-/// Maximum number of entries in each list, of open items, and of characters in each entry.
+/// Maximum number of entries in each list, and of characters in each entry.
 const ENTRIES: usize = 12;
-const OPEN: usize = 24;
 const TITLE: usize = 80;
 const ENTRY: usize = 300;
-/// Number of earlier conversations among which the list of open items is sought.
-const SOUGHT: u32 = 8;
-
 /// Material of a summary.
 #[derive(Debug)]
 pub struct SummaryMaterial {
     /// Lines of the conversation.
     pub lines: Vec<TranscriptLine>,
     /// Items that were open before it.
-    pub open: Labelled<Vec<String>>,
+    pub open: Labelled<OpenList>,
     /// Owning scope.
     pub scope: Scope,
     /// Time zone of the lines.
     pub zone: Zone,
 }
 
-/// Returns what was open before a conversation, and the summary that says so: the newest trusted
-/// one of an earlier conversation.
-pub fn open_before(db: Db<'_>, current: &Conversation) -> anyhow::Result<(Option<SummaryId>, Labelled<Vec<String>>)> {
-    for conversation in db.conversations().conversations_before(current, SOUGHT)? {
-        let summary = db.summaries().summary_of(conversation.id, SummaryInputs::Trusted)?;
-        if let Some(summary) = summary.filter(|summary| summary.content.label().is_trusted()) {
-            let (content, label, _) = summary.content.open();
-            return Ok((Some(summary.id), Labelled::new(content.pending.clone(), label.clone(), current.scope)));
-        }
-    }
-    Ok((None, nothing_open(current.scope)))
+/// The open items while a summary is made: those from before, and those found since.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OpenList {
+    before: Vec<KnownItem>,
+    changes: OpenItemChanges,
 }
 
-/// List of open items without any.
-pub fn nothing_open(scope: Scope) -> Labelled<Vec<String>> {
-    Labelled::new(Vec::new(), Label::neutral(), scope)
+/// An item from before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct KnownItem {
+    id: OpenItemId,
+    words: String,
+    day: String,
+}
+
+/// A summary, and what it says about the open items.
+#[derive(Debug)]
+pub struct MadeSummary {
+    /// Content, with the words of all items that are open after it.
+    pub content: Labelled<SummaryContent>,
+    /// Items that it closes and opens.
+    pub open: OpenItemChanges,
+}
+
+impl OpenList {
+    /// Returns a list without items.
+    pub fn empty(scope: Scope) -> Labelled<Self> {
+        Labelled::new(Self::default(), Label::neutral(), scope)
+    }
+
+    /// Returns what was open before a conversation, and the summaries that say so.
+    pub fn before(db: Db<'_>, current: &Conversation, zone: Zone) -> anyhow::Result<(Vec<SummaryId>, Labelled<Self>)> {
+        let (mut label, mut before, mut said_by) = (Label::neutral(), Vec::new(), BTreeSet::new());
+        for item in db.open_items().open_before(current.scope, current.id)? {
+            let (words, of, _) = item.text.open();
+            label.absorb(of);
+            before.push(KnownItem { id: item.id, words: words.to_string(), day: zone.day(item.opened_at) });
+            said_by.extend(item.summary);
+        }
+        let list = Self { before, changes: OpenItemChanges::default() };
+        Ok((said_by.into_iter().collect(), Labelled::new(list, label, current.scope)))
+    }
+
+    /// Takes over an answer: the numbers of closed items, and the words of new ones.
+    fn apply(&mut self, closed: &[i64], new: Vec<String>) {
+        let found = self.numbers_of_new().zip(self.changes.new.clone());
+        let dropped: Vec<String> =
+            found.filter(|(number, _)| closed.contains(number)).map(|(_, words)| words).collect();
+        self.changes.new.retain(|words| !dropped.contains(words));
+        let known = self.before.iter().map(|item| item.id).filter(|id| closed.contains(&id.0));
+        self.changes.closed.extend(known);
+        for words in new {
+            if !self.words().contains(&words) {
+                self.changes.new.push(words);
+            }
+        }
+    }
+
+    /// Returns the words of all that is open.
+    fn words(&self) -> Vec<String> {
+        self.known().map(|item| item.words.clone()).chain(self.changes.new.iter().cloned()).collect()
+    }
+
+    /// Returns the numbered lines that a model is shown.
+    fn lines(&self) -> Vec<String> {
+        let known = self.known().map(|item| prompt::open_item(item.id.0, &item.words, &item.day));
+        let new = self.numbers_of_new().zip(&self.changes.new);
+        known.chain(new.map(|(number, words)| prompt::open_item(number, words, ""))).collect()
+    }
+
+    fn known(&self) -> impl Iterator<Item = &KnownItem> {
+        self.before.iter().filter(|item| !self.changes.closed.contains(&item.id))
+    }
+
+    /// Numbers of the items found in earlier pieces, until the journal gives them theirs.
+    fn numbers_of_new(&self) -> std::ops::RangeFrom<i64> {
+        self.before.iter().map(|item| item.id.0).max().unwrap_or_default() + 1..
+    }
 }
 
 /// Builds the extractive stand-in without a model: sentences of the person with their dates. What
 /// was open before stays open.
-pub fn extractive(material: &SummaryMaterial) -> Labelled<SummaryContent> {
+pub fn extractive(material: &SummaryMaterial) -> MadeSummary {
     let SummaryMaterial { lines, open, scope, zone } = material;
     let days: Vec<String> = lines.iter().map(|line| zone.day(line.at)).collect();
     let spoken = lines.iter().zip(&days).map(|(line, day)| SpokenLine {
@@ -82,36 +141,42 @@ pub fn extractive(material: &SummaryMaterial) -> Labelled<SummaryContent> {
         words: line.text.open().0,
     });
     let found = extract::summarise(&spoken.collect::<Vec<_>>());
-    let content = SummaryContent {
-        title: found.title,
-        topics: found.topics,
-        decisions: found.decisions,
-        preferences: found.preferences,
-        pending: open.open().0.iter().cloned().chain(found.pending).collect(),
-    };
+    let answer = tidy(SummaryAnswer {
+        content: SummaryContent {
+            title: found.title,
+            topics: found.topics,
+            decisions: found.decisions,
+            preferences: found.preferences,
+            pending: Vec::new(),
+        },
+        closed: Vec::new(),
+        new: found.pending,
+    });
+    let mut list = open.open().0.clone();
+    list.apply(&[], answer.new);
+    let content = SummaryContent { pending: list.words(), ..answer.content };
     let labels = lines.iter().map(|line| line.text.label());
-    Labelled::new(tidy(content), Label::join_of(labels.chain([open.label()])), *scope)
+    let label = Label::join_of(labels.chain([open.label()]));
+    MadeSummary { content: Labelled::new(content, label, *scope), open: list.changes }
 }
 
 /// Asks a model for the summary, in pieces of about that many estimated tokens if the conversation
 /// is long. Each piece is given what is open after the one before. Returns the summary with the
 /// model's name.
-pub async fn ask(
-    pool: &ModelPool,
-    material: &SummaryMaterial,
-    most: u64,
-) -> Result<(Labelled<SummaryContent>, String), ModelError> {
+pub async fn ask(pool: &ModelPool, material: &SummaryMaterial, most: u64) -> Result<(MadeSummary, String), ModelError> {
     let SummaryMaterial { lines, scope, zone, .. } = material;
     let problem = |reply: &Reply| parse(reply.text().open().0).err();
-    let (period, mut open, mut model) = (transcript::period(lines, *zone), material.open.clone(), String::new());
+    let (period, mut model) = (transcript::period(lines, *zone), String::new());
+    let (mut list, mut label) = (material.open.open().0.clone(), material.open.label().clone());
     let mut parts: Vec<Labelled<SummaryContent>> = Vec::new();
     for piece in transcript::texts(lines, *zone, most, LineNumbers::Absent, *scope) {
-        let words = prompt::summary_input(&period, open.open().0, piece.open().0);
-        let input = Labelled::new(Arc::from(words), open.label().join_with(piece.label()), *scope);
+        let words = prompt::summary_input(&period, &list.lines(), piece.open().0);
+        let input = Labelled::new(Arc::from(words), label.join_with(piece.label()), *scope);
         let (answer, by) = pool.ask_with_correction(question(prompt::SUMMARISE), input, &problem).await?;
-        let part = content_of(&answer)?;
-        open = Labelled::new(part.open().0.pending.clone(), part.label().clone(), *scope);
-        parts.push(part);
+        let part = answer_of(&answer)?;
+        label.absorb(answer.label());
+        list.apply(&part.closed, part.new);
+        parts.push(Labelled::new(part.content, answer.label().clone(), *scope));
         model = by;
     }
     while parts.len() > 1 {
@@ -119,14 +184,15 @@ pub async fn ask(
         for group in groups(&parts, most) {
             let (answer, _) =
                 pool.ask_with_correction(question(prompt::JOIN_SUMMARIES), join(group, *scope), &problem).await?;
-            joined.push(content_of(&answer)?);
+            joined.push(Labelled::new(answer_of(&answer)?.content, answer.label().clone(), *scope));
         }
         parts = joined;
     }
     let Some(whole) = parts.pop() else { return Err(ModelError::Rejected("nothing was said".to_owned())) };
-    let (mut content, label) = (whole.open().0.clone(), whole.label().clone());
-    content.pending.clone_from(open.open().0);
-    Ok((Labelled::new(content, label, *scope), model))
+    let content = SummaryContent { pending: list.words(), ..whole.open().0.clone() };
+    let made =
+        MadeSummary { content: Labelled::new(content, whole.label().join_with(&label), *scope), open: list.changes };
+    Ok((made, model))
 }
 
 /// JSON Schema of a summary.
@@ -134,16 +200,16 @@ const SCHEMA: &str = r#"{"type": "object", "properties": {
   "title": {"type": "string"}, "topics": {"type": "array", "items": {"type": "string"}},
   "decisions": {"type": "array", "items": {"type": "string"}},
   "preferences": {"type": "array", "items": {"type": "string"}},
-  "pending": {"type": "array", "items": {"type": "string"}}},
-  "required": ["title", "topics", "decisions", "preferences", "pending"], "additionalProperties": false}"#;
+  "closed": {"type": "array", "items": {"type": "integer"}},
+  "new": {"type": "array", "items": {"type": "string"}}},
+  "required": ["title", "topics", "decisions", "preferences", "closed", "new"], "additionalProperties": false}"#;
 
 fn question(instruction: &'static str) -> Question {
     Question { purpose: Purpose::Summary, format: AnswerFormat::Json(SCHEMA), max_output: MAX_ANSWER, instruction }
 }
 
-fn content_of(answer: &Text) -> Result<Labelled<SummaryContent>, ModelError> {
-    let (words, label, scope) = answer.open();
-    Ok(Labelled::new(parse(words).map_err(ModelError::Unusable)?, label.clone(), scope))
+fn answer_of(answer: &Text) -> Result<SummaryAnswer, ModelError> {
+    parse(answer.open().0).map_err(ModelError::Unusable)
 }
 
 /// Groups of consecutive summaries, at least two in each but the last, that are joined in one call.
@@ -175,52 +241,66 @@ fn as_json(part: &Labelled<SummaryContent>) -> String {
     serde_json::to_string(part.open().0).unwrap_or_default()
 }
 
-/// Keys of a summary.
-const KEYS: &[&str] = &["title", "topics", "decisions", "preferences", "pending"];
+/// Keys of a summary. `pending` is another word for what is new.
+const KEYS: &[&str] = &["title", "topics", "decisions", "preferences", "closed", "new", "pending"];
+
+/// A model's summary.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SummaryAnswer {
+    /// Content, without open items.
+    pub content: SummaryContent,
+    /// Numbers of closed items.
+    pub closed: Vec<i64>,
+    /// Words of new items.
+    pub new: Vec<String>,
+}
 
 /// Reads the summary in a model's answer. One without a title is called by its first entry.
 ///
 /// # Errors
 /// If the answer holds no summary.
-pub fn parse(answer: &str) -> Result<SummaryContent, AnswerProblem> {
+pub fn parse(answer: &str) -> Result<SummaryAnswer, AnswerProblem> {
     let fields = json_answer::object(answer, KEYS)?;
     let list = |key| json_answer::strings(&fields, key);
-    let mut content = tidy(SummaryContent {
-        title: json_answer::string(&fields, "title"),
-        topics: list("topics"),
-        decisions: list("decisions"),
-        preferences: list("preferences"),
-        pending: list("pending"),
+    let number = |item: serde_json::Value| item.as_i64().or_else(|| item.as_str()?.trim().parse().ok());
+    let mut answer = tidy(SummaryAnswer {
+        content: SummaryContent {
+            title: json_answer::string(&fields, "title"),
+            topics: list("topics"),
+            decisions: list("decisions"),
+            preferences: list("preferences"),
+            pending: Vec::new(),
+        },
+        closed: json_answer::items(&fields, "closed").into_iter().filter_map(number).collect(),
+        new: list("new").into_iter().chain(list("pending")).collect(),
     });
+    let content = &mut answer.content;
     if content.title.is_empty() {
-        let lists = [&content.topics, &content.decisions, &content.pending, &content.preferences];
+        let lists = [&content.topics, &content.decisions, &answer.new, &content.preferences];
         let first = lists.into_iter().flatten().next().ok_or(AnswerProblem::OtherKeys)?;
         content.title = crate::text::shorten(first, TITLE);
     }
-    Ok(content)
+    Ok(answer)
 }
 
 /// Bounds the model's output: one line per entry, a bounded number of entries.
-fn tidy(content: SummaryContent) -> SummaryContent {
-    let entries = |entries: Vec<String>| {
-        let entries = entries.into_iter().map(|entry| crate::text::shorten(&crate::text::one_line(&entry), ENTRY));
-        entries.filter(|entry| !entry.is_empty())
+fn tidy(answer: SummaryAnswer) -> SummaryAnswer {
+    let entries = |all: Vec<String>| -> Vec<String> {
+        let entries = all.into_iter().map(|entry| crate::text::shorten(&crate::text::one_line(&entry), ENTRY));
+        let mut seen = BTreeSet::new();
+        entries.filter(|entry| !entry.is_empty() && seen.insert(entry.clone())).take(ENTRIES).collect()
     };
-    let list = |all: Vec<String>| entries(all).take(ENTRIES).collect();
-    let mut pending: Vec<String> = Vec::new();
-    for entry in entries(content.pending) {
-        if !pending.contains(&entry) {
-            pending.push(entry);
-        }
-    }
-    // The newest items come last.
-    pending.drain(..pending.len().saturating_sub(OPEN));
-    SummaryContent {
-        title: crate::text::shorten(&crate::text::one_line(&content.title), TITLE),
-        topics: list(content.topics),
-        decisions: list(content.decisions),
-        preferences: list(content.preferences),
-        pending,
+    let content = answer.content;
+    SummaryAnswer {
+        content: SummaryContent {
+            title: crate::text::shorten(&crate::text::one_line(&content.title), TITLE),
+            topics: entries(content.topics),
+            decisions: entries(content.decisions),
+            preferences: entries(content.preferences),
+            pending: Vec::new(),
+        },
+        closed: answer.closed,
+        new: entries(answer.new),
     }
 }
 
@@ -274,21 +354,30 @@ mod tests {
             "```json\n{\"title\": \"Oslo trip\", \"topics\": [\"flights\"], \"pending\": [\"book\\n it\"]}\n```";
         let summary = parse(fenced).unwrap();
         assert_eq!(
-            (summary.title.as_str(), summary.pending.as_slice()),
+            (summary.content.title.as_str(), summary.new.as_slice()),
             ("Oslo trip", ["book it".to_owned()].as_slice())
         );
-        assert_eq!(parse("{\"topics\": \"tea\", \"pending\": null}").unwrap().title, "tea", "the first entry names it");
+        let named = parse("{\"topics\": \"tea\", \"new\": null}").unwrap();
+        assert_eq!(named.content.title, "tea", "the first entry names it");
+        let closed = parse("{\"title\": \"x\", \"closed\": [3, \" 4 \", \"all\", null, 5.5]}").unwrap();
+        assert_eq!(closed.closed, [3, 4]);
         for broken in ["", "Sure!", "{}", "{\"title\": \"x\"", "}{", "{\"title\": \" \", \"topics\": [{}]}"] {
             assert!(parse(broken).is_err(), "{broken}");
         }
     }
 
+    /// Promise (memory/open-items-stay): What a summary does not say about an open item leaves it open.
     #[test]
-    fn the_open_items_are_bounded_and_the_newest_stay() {
-        let pending: Vec<String> = (0..40).map(|n| format!("item {}", n % 30)).collect();
-        let content = tidy(SummaryContent { pending, ..SummaryContent::default() });
-        assert_eq!(content.pending.len(), OPEN);
-        assert_eq!(content.pending.last().unwrap(), "item 29");
+    fn an_item_closes_only_by_its_number() {
+        let item =
+            |id: i64, words: &str| KnownItem { id: OpenItemId(id), words: words.to_owned(), day: "d".to_owned() };
+        let mut list = OpenList { before: vec![item(3, "buy paint"), item(7, "call Ben")], ..OpenList::default() };
+        list.apply(&[], vec!["order boxes".to_owned(), "buy paint".to_owned()]);
+        assert_eq!(list.words(), ["buy paint", "call Ben", "order boxes"], "known words are no new item");
+        assert_eq!(list.lines(), ["3. buy paint (since d)", "7. call Ben (since d)", "8. order boxes"]);
+        list.apply(&[7, 8, 99], vec!["send the form".to_owned()]);
+        assert_eq!(list.words(), ["buy paint", "send the form"], "also one of an earlier piece");
+        assert_eq!(list.changes.closed, [OpenItemId(7)].into());
     }
 
     #[test]
@@ -314,7 +403,7 @@ mod tests {
         #[test]
         fn a_complete_summary_is_always_understood((before, after) in grammar::around(), bad in "(null|\\{\\}|\\[\\])") {
             let answer = format!("{before}{{\"title\": \"Oslo\", \"topics\": [{bad}, \"flights\"], \"pending\": {bad}}}{after}");
-            let summary = parse(&answer).unwrap();
+            let summary = parse(&answer).unwrap().content;
             prop_assert_eq!((summary.title.as_str(), summary.topics), ("Oslo", vec!["flights".to_owned()]), "{}", answer);
         }
 

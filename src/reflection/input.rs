@@ -169,10 +169,10 @@ impl InputRequest {
         }
         transcript::render_lines(db, &mut page, &conversations, self.zone, for_conversations)?;
         if self.job == Job::Daily {
-            let said: Vec<String> = conversations.iter().flat_map(|one| one.texts()).map(str::to_owned).collect();
             transcript::render_sent(db, &mut page, material.window, self.zone, self.budget / SENT_DIVISOR)?;
-            open_items::render(db, &mut page, material.window, &said, self.zone)?;
         }
+        let said: Vec<String> = conversations.iter().flat_map(|one| one.texts()).map(str::to_owned).collect();
+        open_items::render(db, &mut page, material.window, &said, self.zone)?;
         if conversations.is_empty() && material.earlier.is_empty() {
             page.push(says::NO_TALK);
         }

@@ -1,19 +1,17 @@
 //! Open items, with the days on which each was touched.
 //!
-//! The items are those of the newest summary; a summary carries on what was open before. A
-//! conversation touched an item if it opened it, or if its summary says something about it: half of
-//! the item's words, at least two. Of the period's own messages each counts by itself, because the
-//! last conversation of a day often has no summary yet.
+//! A conversation touched an item if its summary says something about it: half of the item's words,
+//! at least two. Of the period's own messages each counts by itself, because the last conversation
+//! of a day often has no summary yet.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::transcript::{ReflectionText, Window};
-use crate::id::SummaryId;
-use crate::store::{Db, Node, SummaryContent, SummaryInputs};
+use crate::store::{Db, Node, OpenItem, SummaryContent, SummaryInputs};
 use crate::text::fold;
 use crate::time::Zone;
-use crate::trust::Label;
+use crate::trust::Scope;
 use crate::wording::reflection as says;
 
 /// Time and maximum number of conversations that are looked back on.
@@ -27,10 +25,8 @@ const STEM: usize = 6;
 
 /// Summary of a conversation and the day on which that began.
 struct SummarizedChat {
-    id: SummaryId,
     day: String,
     content: SummaryContent,
-    label: Label,
 }
 
 /// Writes the open items. `said` are the texts of the period.
@@ -41,25 +37,27 @@ pub fn render(
     said: &[String],
     zone: Zone,
 ) -> anyhow::Result<()> {
-    let chats = chats_before(db, window, zone)?;
-    let Some(newest) = chats.last() else { return Ok(()) };
-    if newest.content.pending.is_empty() {
+    let items = db.open_items().open_items(Scope::Person(window.person))?;
+    let items: Vec<OpenItem> = items.into_iter().filter(|item| item.opened_at < window.to).collect();
+    if items.is_empty() {
         return Ok(());
     }
+    let chats = chats_before(db, window, zone)?;
     page.push(says::OPEN_ITEMS);
-    for item in &newest.content.pending {
-        let (mut days, opened_by) = touched(item, &chats);
-        let words = words_of(item);
+    for item in &items {
+        let (text, label, _) = item.text.open();
+        let words = words_of(text);
+        let mut days = touched(&words, &chats);
+        days.insert(zone.day(item.opened_at));
         if said.iter().any(|text| is_about(&words, &words_of(text))) {
             days.insert(zone.day(window.from));
         }
         let days: Vec<&str> = days.iter().map(String::as_str).collect();
         let shown = days.get(days.len().saturating_sub(DAYS)..).unwrap_or_default();
-        page.push(&says::open_item(item, shown));
-        page.add_sources(opened_by.map(Node::Summary).as_slice());
+        page.push(&says::open_item(item.id.0, text, shown));
+        page.add_sources(item.summary.map(Node::Summary).as_slice());
+        page.absorb_label(label);
     }
-    page.absorb_label(&newest.label);
-    page.add_sources(&[Node::Summary(newest.id)]);
     Ok(())
 }
 
@@ -71,30 +69,20 @@ fn chats_before(db: Db<'_>, window: Window, zone: Zone) -> anyhow::Result<Vec<Su
         let Some(summary) = db.summaries().summary_of(id, SummaryInputs::Trusted)? else { continue };
         let (content, label, _) = summary.content.open();
         if label.is_trusted() {
-            let (day, content) = (zone.day(conversation.opened_at), content.clone());
-            chats.push(SummarizedChat { id: summary.id, day, content, label: label.clone() });
+            chats.push(SummarizedChat { day: zone.day(conversation.opened_at), content: content.clone() });
         }
     }
     chats.reverse();
     Ok(chats)
 }
 
-/// Days on which a conversation opened the item, or was about it; and the summary that opened it.
-fn touched(item: &str, chats: &[SummarizedChat]) -> (BTreeSet<String>, Option<SummaryId>) {
-    let words = words_of(item);
-    let (mut days, mut was_open, mut opened_by) = (BTreeSet::new(), false, None);
-    for SummarizedChat { id, day, content, .. } in chats {
-        let is_open = content.pending.iter().any(|other| is_same(&words, &words_of(other)));
+/// Days on which a conversation was about an item with those words.
+fn touched(item: &BTreeSet<String>, chats: &[SummarizedChat]) -> BTreeSet<String> {
+    let is_touched = |content: &SummaryContent| {
         let mut about = content.topics.iter().chain(&content.decisions).chain([&content.title]);
-        if is_open && !was_open {
-            opened_by = Some(*id);
-        }
-        if is_open && !was_open || about.any(|text| is_about(&words, &words_of(text))) {
-            days.insert(day.clone());
-        }
-        was_open = is_open;
-    }
-    (days, opened_by)
+        about.any(|text| is_about(item, &words_of(text)))
+    };
+    chats.iter().filter(|chat| is_touched(&chat.content)).map(|chat| chat.day.clone()).collect()
 }
 
 /// Telling words of a text: long enough, no numbers, without endings.
@@ -104,11 +92,6 @@ fn words_of(text: &str) -> BTreeSet<String> {
     let words = words.filter(|word| word.chars().any(char::is_alphabetic));
     let is_telling = |word: &&str| word.chars().count() >= WORD || word.chars().any(|c| u32::from(c) >= 0x2E80);
     words.filter(is_telling).map(|word| word.chars().take(STEM).collect()).collect()
-}
-
-/// Returns true if most words of the one item are those of the other.
-fn is_same(item: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
-    item == other || item.intersection(other).count() * 2 > item.len().max(other.len())
 }
 
 /// Returns true if the text has at least half of the item's words, and at least two of them.
@@ -132,33 +115,17 @@ mod tests {
         for other in ["The flat is bright", "Boxes: 40 of them", "", "2026-11-24"] {
             assert!(!is_about(&item, &words_of(other)), "{other}");
         }
-        assert!(is_same(&item, &words_of("Order the internet connection for the new flat by 1 December")));
-        assert!(!is_same(&item, &words_of("Order the boxes for the move")));
         assert!(is_about(&words_of("東京"), &words_of("東京へ行く")));
         assert!(!is_about(&words_of("!"), &words_of("!")), "no word is no match");
     }
 
     #[test]
-    fn an_item_is_touched_when_it_is_opened_and_when_it_is_talked_about() {
-        let chat = |day: &str, topic: &str, pending: &[&str]| SummarizedChat {
-            id: SummaryId(1),
+    fn an_item_is_touched_when_it_is_talked_about() {
+        let chat = |day: &str, topic: &str| SummarizedChat {
             day: day.to_owned(),
-            content: SummaryContent {
-                topics: vec![topic.to_owned()],
-                pending: pending.iter().map(|item| (*item).to_owned()).collect(),
-                ..SummaryContent::default()
-            },
-            label: Label::neutral(),
+            content: SummaryContent { topics: vec![topic.to_owned()], ..SummaryContent::default() },
         };
-        let item = "Order the internet connection";
-        let chats = [
-            chat("1", "weather", &[]),
-            chat("2", "the move", &[item]),
-            chat("3", "weather", &[item]),
-            chat("4", "prices of an internet connection", &[item]),
-        ];
-        let (days, opened_by) = touched(item, &chats);
-        assert_eq!(days, BTreeSet::from(["2".to_owned(), "4".to_owned()]));
-        assert_eq!(opened_by, Some(SummaryId(1)));
+        let chats = [chat("1", "weather"), chat("4", "prices of an internet connection")];
+        assert_eq!(touched(&words_of("Order the internet connection"), &chats), BTreeSet::from(["4".to_owned()]));
     }
 }

@@ -279,6 +279,8 @@ handles! {
     message_search: MessageSearch, MessageSearchMut;
     "Messages and their texts."
     messages: Messages, MessagesMut;
+    "What is left to do or to decide."
+    open_items: OpenItems, OpenItemsMut;
     "Messages to be delivered, and their parts."
     outbox: Outbox, OutboxMut;
     "Files that go out with a reply."

@@ -24,6 +24,7 @@ const SCOPED: &[&str] = &[
     "imports",
     "keeps",
     "messages",
+    "open_items",
     "outbox",
     "proposals",
     "questions",

@@ -35,6 +35,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: 38, name: "wishes", sql: include_str!("../../migrations/V0038__wishes.sql") },
     Migration { number: 39, name: "agreed", sql: include_str!("../../migrations/V0039__agreed.sql") },
     Migration { number: 40, name: "passages", sql: include_str!("../../migrations/V0040__passages.sql") },
+    Migration { number: 41, name: "open_items", sql: include_str!("../../migrations/V0041__open_items.sql") },
 ];
 
 /// Version of a file.

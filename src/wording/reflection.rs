@@ -167,8 +167,8 @@ pub const SENT: &str = "## What you sent by yourself\n";
 pub const OPEN_ITEMS: &str = "## What is open, and the days on which it was touched\n";
 
 /// An open item with the days on which it was touched.
-pub fn open_item(item: &str, days: &[&str]) -> String {
-    if days.is_empty() { format!("- {item}\n") } else { format!("- {item} ({})\n", days.join(", ")) }
+pub fn open_item(number: i64, item: &str, days: &[&str]) -> String {
+    format!("- {number}. {item} ({})\n", days.join(", "))
 }
 
 /// Counter of the reads of a skill.

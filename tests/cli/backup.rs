@@ -46,6 +46,7 @@ fn made_older(home: &Home) {
     let db = rusqlite::Connection::open(home.file("compline.db")).unwrap();
     let form = "PRAGMA user_version = 0; CREATE TABLE refinery_schema_history (version int4 PRIMARY KEY);
         INSERT INTO refinery_schema_history VALUES (35);
+        DROP TABLE open_items;
         ALTER TABLE files DROP COLUMN passages;
         ALTER TABLE reminders DROP COLUMN agreed_at;
         ALTER TABLE reflections DROP COLUMN report;

@@ -24,6 +24,7 @@ const MIGRATIONS: &[(&str, u64)] = &[
     ("V0038__wishes.sql", 0xb3a9_1ae9_4260_d8bf),
     ("V0039__agreed.sql", 0x9bcb_6e55_a843_81a5),
     ("V0040__passages.sql", 0xc94f_301c_b446_2590),
+    ("V0041__open_items.sql", 0x89ce_85be_ee91_9de2),
 ];
 
 /// Words that begin a table constraint instead of a column.

@@ -69,6 +69,7 @@ const TABLES: &[(&str, [Care; 3])] = &[
     ("keeps", [Here, Here, Here]),
     ("messages", [Here, Here, Here]),
     ("meta", [No(NOBODY), By("set_fact"), No(NOBODY)]),
+    ("open_items", [Here, No(HISTORY), Here]),
     ("outbox", [Here, Here, Here]),
     ("outside_tools", [No("it holds words of a server, accepted by the owner"), Here, No(NOBODY)]),
     ("pairing_codes", [Here, Here, By("disallow")]),

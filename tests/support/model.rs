@@ -165,7 +165,8 @@ pub fn usual(request: &Request) -> Say {
         }
         Purpose::Review => r#"{"verdict": "safe", "reasons": "Nothing in it works against anybody."}"#.to_owned(),
         Purpose::Summary => {
-            r#"{"title": "A talk", "topics": ["talk"], "decisions": [], "preferences": [], "pending": []}"#.to_owned()
+            r#"{"title": "A talk", "topics": ["talk"], "decisions": [], "preferences": [], "closed": [], "new": []}"#
+                .to_owned()
         }
     })
 }

@@ -157,8 +157,7 @@ impl ObedientModel {
         self.note("summary");
         let list = [&words];
         Say::Text(
-            json!({ "title": words, "topics": list, "decisions": list, "preferences": list, "pending": list })
-                .to_string(),
+            json!({ "title": words, "topics": list, "decisions": list, "preferences": list, "new": list }).to_string(),
         )
     }
 

@@ -2,13 +2,15 @@
 //!
 //! People and addresses are identified by number, because buttons carry them.
 
-use super::{Action, Command, ForgetStep, HeartbeatChange, Query, SettingChange, SourceMessages, search_flags};
+use super::{
+    Action, Command, ForgetStep, HeartbeatChange, OpenItemChange, Query, SettingChange, SourceMessages, search_flags,
+};
 use crate::admin::paging::{PageRequest, RemindersPart};
 use crate::admin::transcript::TranscriptPart;
 use crate::engine::turn::answered::YesExtent;
 use crate::id::{
-    AddressId, ConversationId, FileId, MessageId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId,
-    VersionNumber,
+    AddressId, ConversationId, FileId, MessageId, OpenItemId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId,
+    StrangerId, VersionNumber,
 };
 use crate::people::Role;
 use crate::schedule::Job;
@@ -102,6 +104,24 @@ pub(super) fn kind_of(word: &str) -> Option<Option<ConversationKind>> {
 pub(super) fn reflections(rest: &str) -> Query {
     let (wanted, page) = page(rest, number);
     named(wanted).map_or(Query::Reflections(page), |_| Query::Reflection(rest.to_owned()))
+}
+
+/// Parses an empty argument, or a verb with the number of an open item; `add` takes the words of another.
+pub(super) fn open_items(rest: &str) -> Option<Command> {
+    let (verb, more) = first_word(rest);
+    let (number, when) = first_word(more);
+    let id = || Some(OpenItemId(number.parse().ok()?));
+    let only = || id().filter(|_| when.is_empty());
+    let change = match verb.to_lowercase().as_str() {
+        "" => return Some(Command::Read(Query::OpenItems)),
+        "done" => OpenItemChange::Done(only()?),
+        "drop" => OpenItemChange::Drop(only()?),
+        "undo" => OpenItemChange::Reopen(only()?),
+        "later" => OpenItemChange::Later(id()?, when.to_owned()),
+        "add" => OpenItemChange::Add(named(more)?),
+        _ => return None,
+    };
+    Some(Command::Act(Action::ChangeOpenItems(change)))
 }
 
 /// Parses an empty argument, or a verb with an item; `tidy` takes effect with `yes`.

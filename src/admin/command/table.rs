@@ -106,6 +106,9 @@ pub const COMMANDS: &[CommandRow] = &[
         .command_line("reminders")
         .hint("to set one, ask for it in your own words, without a command; later sets one that has come again, in an hour")
         .in_menu(),
+    member("open", "[done N | drop N | later N WHEN | undo N | add TEXT]", "Show or change what is open", ByArguments(arguments::open_items))
+        .hint("without WHEN, later is tomorrow; undo opens a closed one again, for thirty days")
+        .in_menu(),
     member("forget", "NOTE [messages]", "Delete a note or fact for good", Act(arguments::forget))
         .in_group(InGroup::ActsOnGroup)
         .command_line("memory forget")

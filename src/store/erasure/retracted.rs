@@ -232,6 +232,10 @@ impl RedactionMut<'_> {
         )?;
         for later in &provisional {
             for sql in [
+                "DELETE FROM open_items WHERE summary_id IN (SELECT id FROM summaries
+                 WHERE conversation_id = ?1 AND state IN ('wanted', 'standin', 'void'))",
+                "UPDATE open_items SET state = 'open', closed_at = NULL, closed_by = NULL WHERE closed_by IN (
+                 SELECT id FROM summaries WHERE conversation_id = ?1 AND state IN ('wanted', 'standin', 'void'))",
                 "DELETE FROM summaries WHERE conversation_id = ?1 AND state IN ('wanted', 'standin', 'void')",
                 "UPDATE conversations SET written_down = 0 WHERE id = ?1",
             ] {

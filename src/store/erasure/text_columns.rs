@@ -79,6 +79,8 @@ const REMINDER_ITEM: &str = "'reminder:' || id";
 const PATH: &str = "path";
 const PATH_OF_FILE: &str = "(SELECT f.path FROM files f WHERE f.id = file_id)";
 const CONVERSATION: &str = "conversation_id";
+const CONVERSATION_OF_SUMMARY: &str = "(SELECT s.conversation_id FROM summaries s WHERE s.id = summary_id)";
+const SUMMARY_OF_ITEM: &str = "'summary:' || (SELECT s.conversation_id FROM summaries s WHERE s.id = summary_id)";
 const CONVERSATION_OF_TURN: &str = "(SELECT u.conversation_id FROM turns u WHERE u.id = turn_id)";
 
 impl TextColumn {
@@ -139,6 +141,10 @@ pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
     of_item(SUMMARY_ITEM, own("summaries", "decisions", ColumnRedaction::List, CountAs::Summary, CONVERSATION)),
     of_item(SUMMARY_ITEM, own("summaries", "preferences", ColumnRedaction::List, CountAs::Summary, CONVERSATION)),
     of_item(SUMMARY_ITEM, own("summaries", "pending", ColumnRedaction::List, CountAs::Summary, CONVERSATION)),
+    of_item(
+        SUMMARY_OF_ITEM,
+        own("open_items", "text", ColumnRedaction::Row, CountAs::Summary, CONVERSATION_OF_SUMMARY),
+    ),
     of_item(SUMMARY_ITEM, own("compactions", "summary", ColumnRedaction::Lines, CountAs::Summary, CONVERSATION)),
     own("extractions", "facts", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
     own("extractions", "corrections", ColumnRedaction::List, CountAs::Summary, CONVERSATION),

@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use super::agenda::{day, name, next_items};
 use super::proposals;
-use crate::admin::{AgendaItem, AgendaKind, MAX_MESSAGES, MissedItems, PastItems, PendingReport};
-use crate::id::QuestionId;
+use crate::admin::{AgendaItem, AgendaKind, MAX_MESSAGES, MissedItems, OpenReport, PastItems, PendingReport};
+use crate::id::{OpenItemId, QuestionId};
 use crate::review::reveal::reveal;
 use crate::time::{Period, Span, Timestamp};
 use crate::web::session::Member;
@@ -53,6 +53,10 @@ pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Resp
         (Ok(missed), Ok(changed)) => (missed, changed),
         (Err(error), _) | (_, Err(error)) => return layout::failure(&error),
     };
+    let open = match jobs.open_items(&visitor.person).await {
+        Ok(open) => open,
+        Err(error) => return layout::failure(&error),
+    };
     let news = News { past: &past, missed: &missed, changed_files };
     let day = day(&visitor, this_day, &past.items, &coming);
     // Of the reflections the first is enough here.
@@ -61,6 +65,7 @@ pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Resp
     let main = html! {
         section { h2 { "Waits for you" } (pending(&waiting, &visitor)) }
         (since_last_look(&web, &visitor, &news))
+        (open_items(&open, &visitor))
         @if !day.lanes.is_empty() { section { h2 { "The day" } (day.markup()) } }
         section {
             h2 { "Next" }
@@ -90,6 +95,40 @@ fn pending(waiting: &PendingReport, visitor: &Visitor) -> Markup {
             (answers(number))
         } }
         @for proposal in proposals { li { (proposals::row(proposal, &[], visitor)) } }
+    } }
+}
+
+/// What is open, each with the buttons that close it, and what was closed lately.
+fn open_items(open: &OpenReport, visitor: &Visitor) -> Markup {
+    if open.open.is_empty() && open.closed.is_empty() {
+        return html! {};
+    }
+    html! { section {
+        h2 { "Still open" }
+        @if open.open.is_empty() { p { "Nothing." } }
+        ol.rows { @for item in &open.open { li {
+            (texts::answer(&item.text))
+            p.facts {
+                "since " (render::time(item.opened_at, visitor.zone, visitor.now))
+                @if let Some(from) = item.not_before.filter(|_| item.is_put_off(visitor.now)) {
+                    ", put off until " (render::time(from, visitor.zone, visitor.now))
+                }
+            }
+            (buttons(&[("done", "Done"), ("later", "Later"), ("drop", "Drop")], item.id, visitor.now))
+        } } }
+        @if !open.closed.is_empty() { details {
+            summary { "Closed lately" }
+            ol.rows { @for item in &open.closed { li { (texts::answer(&item.text)) (buttons(&[("undo", "Open again")], item.id, visitor.now)) } } }
+        } }
+    } }
+}
+
+fn buttons(acts: &[(&str, &str)], id: OpenItemId, now: Timestamp) -> Markup {
+    html! { @for (verb, title) in acts {
+        form.inline method="post" action="/chat" {
+            input type="hidden" name="id" value={ "open-" (id) "-" (verb) "-" (now.0) };
+            button type="submit" name="button" value={ "/open " (verb) " " (id) } { (title) }
+        }
     } }
 }
 

@@ -178,6 +178,8 @@ may-i-change-this = { $kind ->
     [task] Die Aufgabe
    *[reminder] Die Erinnerung
 } { $when } in dies hier ändern, so dass sie { $then } kommt?
+may-i-close = Den offenen Punkt "{ $words }" schließen?
+may-i-close-this = Diesen offenen Punkt schließen?
 may-i-tick = "{ $words }" in deiner HEARTBEAT.md abhaken?
 may-i-tick-this = Diesen Punkt in deiner HEARTBEAT.md abhaken?
 question-this = dies hier
@@ -1155,3 +1157,27 @@ report-forget = „{ $title }“ vergessen
 report-show = { $what } zeigen
 report-history = Verlauf von { $name }
 report-brief-offer = Wenn du magst, sage ich dir jeden Morgen, was der Tag bringt und was offen ist. Sag einfach: „Gib mir jeden Tag um 7 einen Überblick.“
+
+## What is open
+
+open-nothing = Nichts ist offen. Was wir besprechen und nicht fertig wird, kommt von selbst auf diese Liste; /open add TEXT setzt etwas darauf.
+open-when = Diese Zeit verstehe ich nicht. Versuche „tomorrow“, „monday 09:00“ oder „2026-12-01“.
+open-pasted = Diese Worte stehen in etwas, das von außen kam. Deshalb setze ich sie nicht von selbst auf deine Liste.
+open-heading = Noch offen
+open-later-heading = Später
+open-closed-heading = Kürzlich geschlossen
+open-reminders-heading = Erinnerungen und Aufgaben
+open-heartbeat-heading = HEARTBEAT.md
+open-how = /open done NUMMER schließt einen Punkt, /open drop NUMMER auch, wenn er nicht mehr gewünscht ist, /open later NUMMER verschiebt ihn, /open undo NUMMER öffnet ihn wieder.
+open-item = - { $id } { $words } (seit { $since })
+open-later-item = - { $id } { $words } (ab { $from })
+open-closed-item = - { $id } { $words } ({ $how ->
+    [dropped] gestrichen
+   *[done] erledigt
+}, { $at })
+open-was-closed = Geschlossen: { $words } (/open undo { $id } öffnet es wieder.)
+open-reopened = Wieder offen: { $words }
+open-put-off = Verschoben: { $words } (ab { $from })
+open-added = Auf deiner Liste: { $id } { $words }
+open-known = Das steht schon auf deiner Liste: { $words }
+open-unknown = Es gibt keinen offenen Punkt { $id }. /open zeigt die Nummern.

@@ -178,6 +178,8 @@ may-i-change-this = Change { $kind ->
     [task] the task
    *[reminder] the reminder
 } { $when } to this, so that it comes { $then }?
+may-i-close = Close the open item "{ $words }"?
+may-i-close-this = Close this open item?
 may-i-tick = Tick "{ $words }" in your HEARTBEAT.md?
 may-i-tick-this = Tick this item in your HEARTBEAT.md?
 question-this = this
@@ -1084,3 +1086,27 @@ report-forget = Forget “{ $title }”
 report-show = Show { $what }
 report-history = History of { $name }
 report-brief-offer = If you like, I tell you each morning what the day holds and what is open. Just say: “Brief me every day at 7.”
+
+## What is open
+
+open-nothing = Nothing is open. What we talk about and leave unfinished comes onto this list by itself; /open add TEXT puts something on it.
+open-when = I do not understand that time. Try “tomorrow”, “monday 09:00” or “2026-12-01”.
+open-pasted = These words stand in something that came from outside, so I do not put them on your list by myself.
+open-heading = Still open
+open-later-heading = Later
+open-closed-heading = Closed lately
+open-reminders-heading = Reminders and tasks
+open-heartbeat-heading = HEARTBEAT.md
+open-how = /open done NUMBER closes one, /open drop NUMBER too if it is no longer wanted, /open later NUMBER puts it off, /open undo NUMBER opens it again.
+open-item = - { $id } { $words } (since { $since })
+open-later-item = - { $id } { $words } (from { $from })
+open-closed-item = - { $id } { $words } ({ $how ->
+    [dropped] dropped
+   *[done] done
+} { $at })
+open-was-closed = Closed: { $words } (/open undo { $id } opens it again.)
+open-reopened = Open again: { $words }
+open-put-off = Put off: { $words } (from { $from })
+open-added = On your list: { $id } { $words }
+open-known = That is on your list already: { $words }
+open-unknown = There is no open item { $id }. /open shows the numbers.

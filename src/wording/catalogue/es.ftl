@@ -178,6 +178,8 @@ may-i-change-this = ¿Cambio { $kind ->
     [task] la tarea
    *[reminder] el recordatorio
 } { $when } por esto, para que llegue { $then }?
+may-i-close = ¿Cierro el asunto pendiente "{ $words }"?
+may-i-close-this = ¿Cierro este asunto pendiente?
 may-i-tick = ¿Marco "{ $words }" en tu HEARTBEAT.md?
 may-i-tick-this = ¿Marco este punto en tu HEARTBEAT.md?
 question-this = esto
@@ -1155,3 +1157,27 @@ report-forget = Olvidar «{ $title }»
 report-show = Mostrar { $what }
 report-history = Historial de { $name }
 report-brief-offer = Si quieres, cada mañana te digo qué trae el día y qué queda abierto. Di simplemente: «Dame un resumen cada día a las 7».
+
+## What is open
+
+open-nothing = No hay nada pendiente. Lo que hablamos y queda sin terminar llega solo a esta lista; /open add TEXTO añade algo.
+open-when = No entiendo esa hora. Prueba «tomorrow», «monday 09:00» o «2026-12-01».
+open-pasted = Estas palabras están en algo que llegó de fuera, así que no las pongo por mi cuenta en tu lista.
+open-heading = Pendiente
+open-later-heading = Más tarde
+open-closed-heading = Cerrado hace poco
+open-reminders-heading = Recordatorios y tareas
+open-heartbeat-heading = HEARTBEAT.md
+open-how = /open done NÚMERO cierra uno, /open drop NÚMERO también si ya no se quiere, /open later NÚMERO lo aplaza, /open undo NÚMERO lo abre de nuevo.
+open-item = - { $id } { $words } (desde { $since })
+open-later-item = - { $id } { $words } (a partir de { $from })
+open-closed-item = - { $id } { $words } ({ $how ->
+    [dropped] descartado
+   *[done] hecho
+}, { $at })
+open-was-closed = Cerrado: { $words } (/open undo { $id } lo abre de nuevo.)
+open-reopened = Abierto de nuevo: { $words }
+open-put-off = Aplazado: { $words } (a partir de { $from })
+open-added = En tu lista: { $id } { $words }
+open-known = Eso ya está en tu lista: { $words }
+open-unknown = No hay ningún asunto pendiente { $id }. /open muestra los números.

@@ -13,7 +13,7 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 fn summary(title: &str, decision: &str) -> String {
     serde_json::json!({
-        "title": title, "topics": ["boats"], "decisions": [decision], "preferences": ["short answers"], "pending": ["buy paint"],
+        "title": title, "topics": ["boats"], "decisions": [decision], "preferences": ["short answers"], "new": ["buy paint"],
     })
     .to_string()
 }
@@ -38,7 +38,7 @@ async fn the_next_conversation_begins_with_a_summary_in_four_sections() {
         "Topics:\n- boats",
         "Decisions:\n- The boat is painted green",
         "Preferences:\n- short answers",
-        "## Still open\n\n- buy paint",
+        "## Still open\n\n- 1. buy paint (since 2026-11-20)",
     ] {
         assert!(prompt.contains(expected), "{expected:?} is missing in\n{prompt}");
     }
@@ -107,31 +107,41 @@ async fn a_conversation_starts_with_three_earlier_ones_in_two_lines_newest_first
     story.end().await;
 }
 
-/// Items in the `<open>` block of a request.
-fn open_in(request: &Request) -> Vec<String> {
-    let all = words(request);
-    let items = all.split_once("<open>\n").map_or("", |(_, rest)| rest.split_once("\n</open>").unwrap().0);
-    items.lines().map(|item| item.strip_prefix("- ").unwrap().to_owned()).collect()
+/// Number and words of a line about an open item.
+fn item_in(line: &str) -> Option<(i64, String)> {
+    let (number, words) = line.strip_prefix("- ")?.split_once(". ")?;
+    let words = words.rsplit_once(" (since ").map_or(words, |(words, _)| words);
+    Some((number.parse().ok()?, words.trim_end().to_owned()))
 }
 
-/// A model that adds what Ada opens (`OPEN(item)`) and drops what she settles (`SETTLED(item)`).
+/// Items in the `<open>` block of a request.
+fn open_in(request: &Request) -> Vec<(i64, String)> {
+    let all = words(request);
+    let items = all.split_once("<open>\n").map_or("", |(_, rest)| rest.split_once("\n</open>").unwrap().0);
+    items.lines().map(|item| item_in(item).unwrap()).collect()
+}
+
+/// A model that opens what Ada says is open (`OPEN(item)`) and closes what she settles (`SETTLED(item)`).
 fn keeps_a_list(request: &Request) -> Say {
-    let (all, mut open) = (words(request), open_in(request));
+    let all = words(request);
     let marked = |mark: &str| -> Vec<String> {
         all.split(mark).skip(1).map(|rest| rest.split_once(')').unwrap().0.to_owned()).collect()
     };
-    open.extend(marked("OPEN("));
-    open.retain(|item| !marked("SETTLED(").contains(item));
-    Say::Text(serde_json::json!({ "title": "A talk", "topics": ["boats"], "pending": open }).to_string())
+    let settled = marked("SETTLED(");
+    let closed = open_in(request).into_iter().filter(|(_, item)| settled.contains(item)).map(|(number, _)| number);
+    let closed: Vec<i64> = closed.collect();
+    Say::Text(
+        serde_json::json!({ "title": "A talk", "topics": ["boats"], "closed": closed, "new": marked("OPEN(") })
+            .to_string(),
+    )
 }
 
 /// Everything under "Still open" in the newest prompt.
 fn still_open(story: &Story) -> Vec<String> {
     let prompt = story.model.last_prompt();
-    let list =
-        prompt.split_once("## Still open\n\n").map_or("", |(_, rest)| rest.split_once("\n\n").unwrap_or((rest, "")).0);
-    let item = |line: &str| line.strip_prefix("- ").map(|item| item.trim_end().to_owned());
-    list.lines().map_while(item).collect()
+    let list = prompt.rsplit_once("## Still open").map_or("", |(_, rest)| rest);
+    let list = list.split_once("\n\n").map_or("", |(_, rest)| rest);
+    list.lines().map_while(item_in).map(|(_, words)| words).collect()
 }
 
 async fn conversation(story: &Story, text: &str) {
@@ -193,6 +203,31 @@ async fn a_conversation_without_typed_words_keeps_the_list() {
     story.pass(7 * HOUR).await;
     story.say(ADA, "hello").await;
     assert_eq!(still_open(&story), ["buy paint"]);
+    story.end().await;
+}
+
+/// Proves: memory/open-items-stay
+///
+/// One weak summary erased five open things.
+#[tokio::test]
+async fn a_weak_summary_erases_nothing_and_a_wrong_one_can_be_taken_back() {
+    let story = Story::begin().await;
+    story.background.otherwise(keeps_a_list);
+    conversation(&story, "OPEN(buy paint) OPEN(call Ben) OPEN(order boxes)").await;
+    for weak in [r#"{"title": "A talk", "pending": []}"#, r#"{"title": "A talk", "closed": ["all", 99], "new": []}"#] {
+        story.background.otherwise(move |_| Say::Text(weak.to_owned()));
+        conversation(&story, "Nothing about that.").await;
+        story.say(ADA, "hello").await;
+        assert_eq!(still_open(&story), ["buy paint", "call Ben", "order boxes"], "{weak}");
+        story.pass(7 * HOUR).await;
+    }
+    story.background.otherwise(|_| Say::Text(r#"{"title": "A talk", "closed": [1, 2, 3]}"#.to_owned()));
+    conversation(&story, "Nothing about that either.").await;
+    story.say(ADA, "hello").await;
+    assert_eq!(still_open(&story), Vec::<String>::new());
+    story.say(ADA, "/open undo 2").await;
+    story.say(ADA, "and now?").await;
+    assert_eq!(still_open(&story), ["call Ben"]);
     story.end().await;
 }
 

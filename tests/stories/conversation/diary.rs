@@ -104,7 +104,12 @@ fn background(request: &Request) -> Say {
             let open = |thing: &&str| all.contains(&format!("get the {thing}")) && !settled(thing);
             let pending: Vec<String> =
                 TO_DO.iter().filter(|t| open(t)).map(|t| format!("Ada has to get the {t}")).collect();
-            let summary = json!({ "title": "A talk", "topics": ["They talked."], "decisions": [], "preferences": [], "pending": pending });
+            let number = |thing: &&&str| {
+                let line = all.lines().find(|line| line.contains(&format!(". Ada has to get the {thing} (since")))?;
+                line.strip_prefix("- ")?.split_once('.')?.0.parse::<i64>().ok()
+            };
+            let closed: Vec<i64> = TO_DO.iter().filter(|t| settled(t)).filter_map(|t| number(&t)).collect();
+            let summary = json!({ "title": "A talk", "topics": ["They talked."], "closed": closed, "new": pending });
             Say::Text(summary.to_string())
         }
         Purpose::Extraction => {

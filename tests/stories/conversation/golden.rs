@@ -91,7 +91,7 @@ async fn golden_requests_of_two_conversations() {
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Summary => Say::Text(
             json!({ "title": "Tea, and a reminder", "topics": ["tea"], "decisions": ["The magistrate is called on Friday."],
-                "preferences": ["oolong"], "pending": ["Call the magistrate."] })
+                "preferences": ["oolong"], "new": ["Call the magistrate."] })
             .to_string(),
         ),
         Purpose::Extraction => Say::Text(
@@ -166,7 +166,7 @@ async fn golden_requests_of_reflections() {
     let story = shipped("[reflection]\nmin_messages = 1\n").await;
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Summary => Say::Text(
-            json!({ "title": "Oslo", "topics": ["Oslo"], "decisions": [], "preferences": [], "pending": ["Book the hotel in Oslo."] })
+            json!({ "title": "Oslo", "topics": ["Oslo"], "decisions": [], "preferences": [], "new": ["Book the hotel in Oslo."] })
                 .to_string(),
         ),
         _ => usual(request),

@@ -20,7 +20,7 @@ const RAW: &str = "the keel, the mast and eleven sails";
 fn summary(title: &str) -> String {
     json!({
         "title": title, "topics": [format!("topic of {title}")], "decisions": ["varnish it"], "preferences": ["short answers"],
-        "pending": ["buy a rope"],
+        "new": ["buy a rope"],
     })
     .to_string()
 }

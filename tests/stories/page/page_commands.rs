@@ -2,7 +2,9 @@
 //! what only the command line has.
 
 use clap::CommandFactory;
-use compline::admin::command::{Action, BrowserChange, COMMANDS, HeartbeatChange, Query, SettingChange, parse};
+use compline::admin::command::{
+    Action, BrowserChange, COMMANDS, HeartbeatChange, OpenItemChange, Query, SettingChange, parse,
+};
 use compline::cli::Cli;
 use compline::web::Web;
 use reqwest::StatusCode;
@@ -50,6 +52,7 @@ places! { QUERIES: Query;
     Tools => At("/models", "Outside tools"),
     Knowledge => At("/files", "action=\"/file-health\""),
     Reminders => At("/schedule", "value=\"/reminders cancel "),
+    OpenItems => At("/", "<h2>Still open"),
     Heartbeat => None(HEARTBEAT),
     TickedItems => None(HEARTBEAT),
     Reflections => At("/reflections", "href=\"/reflections/1\""),
@@ -98,6 +101,7 @@ places! { ACTIONS: Action;
     CancelReminder => At("/schedule", "value=\"/reminders cancel "),
     FinishReminder => At("/chat", "value=\"/reminders done "),
     SnoozeReminder => At("/chat", "value=\"/reminders later "),
+    ChangeOpenItems => At("/", "value=\"/open done "),
     ChangeHeartbeat => None(HEARTBEAT),
     Reflect => None("asks a model at once, so it is typed in a chat, also in that of the page"),
     PreferModel => At("/models", "action=\"/models/prefer\""),
@@ -147,6 +151,14 @@ places! { SETTINGS: SettingChange;
 places! { BROWSERS: BrowserChange;
     SignIn => None("makes a link that signs a browser in, and this one is signed in"),
     EndAll => At("/me", "action=\"/me/browsers/end-all\""),
+}
+
+places! { OPEN_ITEMS: OpenItemChange;
+    Done => At("/", "value=\"/open done "),
+    Drop => At("/", "value=\"/open drop "),
+    Reopen => At("/", "value=\"/open undo "),
+    Later => At("/", "value=\"/open later "),
+    Add => None("is typed in a chat, also in that of the page"),
 }
 
 places! { HEARTBEATS: HeartbeatChange;

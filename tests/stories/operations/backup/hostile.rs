@@ -357,6 +357,7 @@ async fn an_archive_of_a_development_version_is_adopted_or_refused_with_what_to_
     std::fs::write(&path, &journal.bytes).unwrap();
     let development = "PRAGMA user_version = 0; CREATE TABLE refinery_schema_history (version int4 PRIMARY KEY);
         INSERT INTO refinery_schema_history VALUES (34), (35);
+        DROP TABLE open_items;
         ALTER TABLE files DROP COLUMN passages;
         ALTER TABLE reminders DROP COLUMN agreed_at;
         ALTER TABLE reflections DROP COLUMN report;

@@ -48,7 +48,7 @@ async fn calls_are_shown_in_short_and_unmade_ones_are_not_counted() {
 async fn what_was_sent_and_what_is_open_is_shown() {
     let story = story("").await;
     let open = json!({ "title": "The move", "topics": ["Moving house"], "decisions": [], "preferences": [],
-        "pending": ["Order the internet connection", "Return the borrowed ladder"] });
+        "new": ["Order the internet connection", "Return the borrowed ladder"] });
     story.background.otherwise(move |request| match request.purpose() {
         Purpose::Summary => Say::Text(open.to_string()),
         _ => crate::support::model::usual(request),
@@ -60,8 +60,8 @@ async fn what_was_sent_and_what_is_open_is_shown() {
     look_back(&story, "2026-11-21").await;
     let shown = shown(&story);
     assert!(shown.contains("<sent>\n[2026-11-21 09:00] reminder 1: **Reminder:** call the movers\n</sent>"), "{shown}");
-    assert!(shown.contains("- Order the internet connection (2026-11-20, 2026-11-21)\n"), "{shown}");
-    assert!(shown.contains("- Return the borrowed ladder (2026-11-20)\n"), "{shown}");
+    assert!(shown.contains(". Order the internet connection (2026-11-20, 2026-11-21)\n"), "{shown}");
+    assert!(shown.contains(". Return the borrowed ladder (2026-11-20)\n"), "{shown}");
     story.end().await;
 }
 
