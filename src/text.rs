@@ -4,6 +4,7 @@ pub mod fold;
 pub mod headings;
 pub mod links;
 pub mod erasure_query;
+pub mod merge;
 pub mod question;
 pub mod sse;
 pub mod tokens;

@@ -5,15 +5,13 @@
 //! without runs has one label for all of its text.
 
 use std::fmt::Write as _;
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
+use crate::text::merge::{line_changes, lines};
 use crate::trust::{Label, Text};
 
-/// Above this number of pairs of an old and a new line, all lines between the first and the last
-/// changed one count as replaced.
-const MOST_PAIRS: usize = 4_000_000;
 /// Minimum number of words that make a line recognisable within another.
 const TELLING_WORDS: usize = 3;
 /// Length of a piece of a word, in characters, by which a line is recognised in its place.
@@ -135,7 +133,7 @@ impl Passages {
         let outside: Vec<(&str, &Label)> =
             before.iter().copied().zip(old_labels.iter().copied()).filter(|(_, label)| !label.is_trusted()).collect();
         let (mut labels, mut brings_trusted) = (Vec::<Label>::new(), true);
-        for op in changes(&before, &after) {
+        for op in line_changes(&before, &after) {
             let olds = old_labels.get(op.old_range()).unwrap_or_default();
             if let DiffOp::Equal { .. } = op {
                 labels.extend(olds.iter().copied().cloned());
@@ -164,7 +162,7 @@ impl Passages {
     pub(super) fn taken_away<'t>(&self, old: &'t str, new: &str) -> Vec<&'t str> {
         let (before, after) = (lines(old), lines(new));
         let labels: Vec<&Label> = self.each().take(before.len()).collect();
-        let changes = changes(&before, &after);
+        let changes = line_changes(&before, &after);
         let gone = changes.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })).flat_map(|op| {
             let instead: Vec<String> =
                 after.get(op.new_range()).unwrap_or_default().iter().map(|line| words(line).join(" ")).collect();
@@ -198,10 +196,6 @@ pub(super) fn is_line_of(line: &str, text: &Text) -> bool {
     !typed.is_empty() && words(line) == typed
 }
 
-fn lines(text: &str) -> Vec<&str> {
-    text.split_inclusive('\n').map(|line| line.trim_end_matches(['\n', '\r'])).collect()
-}
-
 /// Returns the words of a line, without the marks of a list item.
 fn words(line: &str) -> Vec<&str> {
     let mut words: Vec<&str> = line.split_whitespace().collect();
@@ -209,25 +203,6 @@ fn words(line: &str) -> Vec<&str> {
     let marks = words.iter().take_while(|word| is_mark(word)).count();
     words.drain(..marks);
     words
-}
-
-/// Returns the differences between two texts, with the unchanged lines.
-fn changes(before: &[&str], after: &[&str]) -> Vec<DiffOp> {
-    let same = |one: &&str, other: &&str| one == other;
-    let head = before.iter().zip(after).take_while(|(one, other)| same(one, other)).count();
-    let rest = before.len().min(after.len()) - head;
-    let tail =
-        before.iter().rev().zip(after.iter().rev()).take(rest).take_while(|(one, other)| same(one, other)).count();
-    let middle = |lines: usize| Range { start: head, end: lines - tail };
-    let (old, new) = (middle(before.len()), middle(after.len()));
-    if old.len().saturating_mul(new.len()) <= MOST_PAIRS {
-        return capture_diff_slices(Algorithm::Myers, before, after);
-    }
-    vec![
-        DiffOp::Equal { old_index: 0, new_index: 0, len: head },
-        DiffOp::Replace { old_index: head, old_len: old.len(), new_index: head, new_len: new.len() },
-        DiffOp::Equal { old_index: old.end, new_index: new.end, len: tail },
-    ]
 }
 
 /// Returns whether a line is the other one with another mark in the box before it.

@@ -4,13 +4,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use diffy::{ConflictStyle, IncompleteHunkStyle, MergeOptions};
-
 use crate::skill::SkillFolder;
-
-/// Length of the marks around a conflict while it is resolved, in characters: longer than any line
-/// of marks in a text.
-const MARK: usize = 60;
+use crate::text::merge::{self, ClashRule};
 
 /// A merged folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,11 +28,13 @@ pub(super) fn merge(base: &SkillFolder, own: &SkillFolder, newer: &SkillFolder) 
             _ if ours == before => theirs.cloned(),
             _ => {
                 let merged = match (base.text(path), own.text(path), newer.text(path)) {
-                    (Some(before), Some(ours), Some(theirs)) => merge_texts(before, ours, theirs),
+                    (Some(before), Some(ours), Some(theirs)) => {
+                        Some(merge::merge(before, ours, theirs, ClashRule::KeepOwn))
+                    }
                     _ => None,
                 };
-                conflicts = conflicts.saturating_add(merged.as_ref().map_or(1, |(_, conflicts)| *conflicts));
-                merged.map(|(text, _)| Arc::from(text.into_bytes())).or_else(|| ours.cloned())
+                conflicts = conflicts.saturating_add(merged.as_ref().map_or(1, |merged| merged.clashes.len()));
+                merged.map(|merged| Arc::from(merged.text.into_bytes())).or_else(|| ours.cloned())
             }
         };
         if let Some(bytes) = kept {
@@ -45,39 +42,6 @@ pub(super) fn merge(base: &SkillFolder, own: &SkillFolder, newer: &SkillFolder) 
         }
     }
     MergedFolder { folder, conflicts }
-}
-
-/// Returns the merged text and the number of conflicts; `None` if it holds lines like our marks.
-fn merge_texts(before: &str, own: &str, newer: &str) -> Option<(String, usize)> {
-    let has_marks = |text: &str| ['<', '=', '>'].into_iter().any(|mark| text.contains(&mark.to_string().repeat(MARK)));
-    if [before, own, newer].into_iter().any(has_marks) {
-        return None;
-    }
-    let mut options = MergeOptions::new();
-    options.set_conflict_marker_length(MARK).set_conflict_style(ConflictStyle::Merge);
-    options.set_incomplete_hunk_style(IncompleteHunkStyle::Git);
-    Some(match options.merge(before, own, newer) {
-        Ok(merged) => (merged, 0),
-        Err(marked) => keep_own(&marked),
-    })
-}
-
-/// Keeps the first side of each conflict.
-fn keep_own(marked: &str) -> (String, usize) {
-    let (mut text, mut conflicts, mut is_theirs) = (String::new(), 0_usize, false);
-    let is_mark = |line: &str, mark: &str| line.starts_with(&mark.repeat(MARK));
-    for line in marked.split_inclusive('\n') {
-        if is_mark(line, "<") {
-            conflicts = conflicts.saturating_add(1);
-        } else if is_mark(line, "=") {
-            is_theirs = true;
-        } else if is_mark(line, ">") {
-            is_theirs = false;
-        } else if !is_theirs {
-            text.push_str(line);
-        }
-    }
-    (text, conflicts)
 }
 
 #[cfg(test)]
@@ -100,7 +64,7 @@ mod tests {
         for (own, newer, merged, conflicts) in [
             ("A\n\nb\n\nc\n\nd\n", "a\n\nb\n\nc\n\nD\n", "A\n\nb\n\nc\n\nD\n", 0),
             ("mine\n\nb\n\nc\n\nd\n", "theirs\n\nb\n\nc\n\nD\n", "mine\n\nb\n\nc\n\nD\n", 1),
-            ("a\n\nb\n\nc\n\nd\n\nmine", "a\n\nb\n\nc\n\nd\n\ntheirs\n", "a\n\nb\n\nc\n\nd\n\nmine\n", 1),
+            ("a\n\nb\n\nc\n\nd\n\nmine", "a\n\nb\n\nc\n\nd\n\ntheirs\n", "a\n\nb\n\nc\n\nd\n\nmine", 1),
             (base, "x\n", "x\n", 0),
             ("x\n", base, "x\n", 0),
         ] {
