@@ -49,6 +49,7 @@ mod path_walk; // paths that follow no link
 pub mod free_space; // free space on a disk
 pub mod room; // space that the files of one may take
 pub mod section; // sections of Markdown
+mod stale_edits; // edits by hand of an older version
 mod stored_files; // files that the program writes whole
 mod uploads; // files that arrive bit by bit
 mod versions; // history, restoring
@@ -64,7 +65,7 @@ pub use fact_origin::FactOrigin;
 pub use files::{AccessError, AccessRefusal, HEARTBEAT, Listed, NoteLine, NoteList, OwnFile, UnreadNote};
 pub use folder_tree::{FileTotals, FolderNode, FolderTree};
 pub use folders::{HandOverError, HandOverRefusal, HandOverResult};
-pub use hand_edits::FollowedEdit;
+pub use hand_edits::{FollowedEdit, HandEditEffect};
 pub use health::{FileProblem, Misplaced, WorkspaceFixes, WorkspaceHealth};
 pub use heartbeat_file::{
     HeartbeatItem, HeartbeatItemKind, find_heartbeat_item, heartbeat_items, with_heartbeat_item, with_heartbeat_ticks,

@@ -143,6 +143,8 @@ mod agent_layers;
 mod agent_memory;
 #[path = "stories/memory/broken_files.rs"]
 mod broken_files;
+#[path = "stories/memory/editors.rs"]
+mod editors;
 #[path = "stories/memory/extraction.rs"]
 mod extraction;
 #[path = "stories/memory/extraction_failures.rs"]

@@ -146,8 +146,8 @@ pub enum Query {
     },
     /// The place where notes can be edited.
     WhereToEdit,
-    /// Location of a note to edit.
-    NoteLocation {
+    /// Path and text of a note to edit.
+    NoteToEdit {
         /// Name of the owner of the note; blank for the caller.
         person: String,
         /// The note; blank for `MEMORY.md`.
@@ -324,14 +324,16 @@ pub enum Action {
         /// The version.
         version: FileId,
     },
-    /// Reports that an editor was closed.
+    /// Takes in what was written in an editor.
     NoteEdited {
         /// Name of the owner of the note; blank for the caller.
         person: String,
         /// Path of the file.
         path: String,
-        /// Digest of the content before.
-        digest: String,
+        /// Text that the editor opened.
+        base: String,
+        /// Text that it saved.
+        text: String,
     },
     /// Deletes a note or a fact.
     Forget {

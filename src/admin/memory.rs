@@ -19,18 +19,24 @@ mod history;
 mod origin;
 mod edit;
 
+use std::sync::{Arc, Mutex};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::MemoryAdmin;
 use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources};
 use crate::memory::{
-    AccessError, AccessRefusal, Index, IndexTotals, Workspace, WorkspaceFixes, WorkspaceHealth, unless_refused,
+    AccessError, AccessRefusal, Author, ChangeOrigin, Index, IndexTotals, NewContent, Workspace, WorkspaceFixes,
+    WorkspaceHealth,
 };
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
+use crate::text::merge::{self, ClashRule};
+use crate::text::{one_line, shorten};
 use crate::time::Timestamp;
+use crate::time::task::lock;
 use crate::trust::Text;
 use crate::wording::review::Surface;
 use crate::wording::why::all_in_words;
@@ -50,6 +56,8 @@ pub(in crate::admin) use promote::{CODE, not_kept, shown_of};
 
 /// Maximum number of notes listed.
 const LISTED: usize = 40;
+/// Length of a quoted passage that was changed twice, in characters.
+const SHOWN_CLASH: usize = 80;
 
 /// A file of a person's memory.
 #[derive(Debug, Clone)]
@@ -117,51 +125,48 @@ impl MemoryAdmin<'_> {
         Err(AccessRefusal::Missing.into())
     }
 
-    /// The path of a file to edit: that of the named note, or of a new note with that name;
-    /// `MEMORY.md` if none is named. The Markdown is the full path; the JSON adds the digest of the
-    /// present content.
-    pub(super) async fn note_location(&self, person: &Person, typed: &str) -> Result<Answer, CommandError> {
-        let who = Party::One(person.clone());
-        let (path, digest) = self.path_and_digest(&who, typed).await?;
-        Ok(match unless_refused(self.workspace.versions().disk_path(&who, &path).await)? {
-            Some(place) => match place.to_str() {
-                Some(place) => Answer::ours(place, json!({ "file": place, "path": path, "digest": digest })),
-                None => Answer::refusal(english(says::UNREADABLE)),
-            },
-            None => Answer::refusal(says::NO_SUCH_NOTE_HERE),
-        })
+    /// The path and the text of a file to edit: the named note, or a new note with that name;
+    /// `MEMORY.md` if none is named.
+    pub(super) async fn note_to_edit(&self, person: &Person, typed: &str) -> Result<Answer, CommandError> {
+        let (path, file) = self.existing_or_new(&Party::One(person.clone()), typed).await?;
+        let text = file.as_ref().map_or("", |file| file.words(&mut ShownLabel::nothing()));
+        Ok(Answer::ours(&path, json!({ "path": path, "text": text })))
     }
 
-    /// Reports the file's state after the editor was closed. `digest` is that of the content
-    /// before.
-    pub async fn note_edited(&self, person: &Person, path: &str, digest: &str) -> anyhow::Result<Answer> {
-        let origin = self.change_by(person, "hand");
-        if let Err(error) = self.workspace.versions().take_note_of(&origin, path).await {
+    /// Takes in what was written in an editor that opened `base`, together with what came into the
+    /// file meanwhile, and reports the state of the file.
+    pub async fn note_edited(&self, person: &Person, path: &str, base: String, text: String) -> anyhow::Result<Answer> {
+        let origin = ChangeOrigin { author: Author::Hand, ..self.change_by(person, "hand") };
+        let edit = Arc::new(Mutex::new(EditorMerge { is_changed: base != text, ..EditorMerge::default() }));
+        let made = Arc::clone(&edit);
+        let make = move |old: Option<&str>| Ok(lock(&made).merge(&base, &text, old));
+        if let Err(error) = self.workspace.versions().change(&origin, path, make).await {
             return Ok(promote::refused(path, error.refusal()?, Language::ENGLISH));
         }
+        let edit = lock(&edit).clone();
         Ok(match self.page(&origin.who, &[path.to_owned()]).await {
-            Ok(page) => edited(&page, digest, self.reads_memory()),
+            Ok(page) => edited(&page, &edit, self.reads_memory()),
             Err(error) => match error.refusal()? {
                 AccessRefusal::Missing => Answer::ours(
                     says::not_made(&plain(name::visible_path(path))),
-                    json!({ "path": path, "changed": !digest.is_empty() }),
+                    json!({ "path": path, "changed": edit.is_changed }),
                 ),
                 _ => Answer::refusal(english(says::UNREADABLE)),
             },
         })
     }
 
-    /// Path and digest of the named note; the digest is blank if the note is new.
-    async fn path_and_digest(&self, who: &Party, typed: &str) -> Result<(String, String), CommandError> {
+    /// Path and content of the named note; without content if the note is new.
+    async fn existing_or_new(&self, who: &Party, typed: &str) -> Result<(String, Option<MemoryFile>), CommandError> {
         let (paths, new) = match (typed.trim(), Name::read(typed)) {
             ("", _) => (vec![INDEX.to_owned()], INDEX.to_owned()),
             (_, Some(name)) => (name.paths(), name.new_path()),
             (_, None) => return Err(Answer::refusal(says::NO_NAME).into()),
         };
         match self.page(who, &paths).await {
-            Ok(page) => Ok((page.path, page.digest)),
+            Ok(page) => Ok((page.path.clone(), Some(page))),
             Err(error) => match error.refusal()? {
-                AccessRefusal::Missing => Ok((new, String::new())),
+                AccessRefusal::Missing => Ok((new, None)),
                 _ => Err(Answer::refusal(english(says::UNREADABLE)).into()),
             },
         }
@@ -253,15 +258,51 @@ fn english(sentence: Sentence) -> String {
     sentence.in_language(Language::ENGLISH).into_string()
 }
 
-fn edited(page: &MemoryFile, before: &str, read: bool) -> Answer {
+/// An edit in an editor, put into the present text.
+#[derive(Debug, Clone, Default)]
+struct EditorMerge {
+    /// True if the editor saved another text than it opened.
+    is_changed: bool,
+    /// True if the file was changed while the editor was open.
+    has_newer: bool,
+    /// Passages of the editor that were changed in the file as well.
+    clashes: Vec<String>,
+}
+
+impl EditorMerge {
+    fn merge(&mut self, base: &str, text: &str, present: Option<&str>) -> NewContent {
+        let current = present.unwrap_or_default();
+        if !self.is_changed {
+            return NewContent::Unchanged;
+        }
+        let merged = merge::merge(base, text, current, ClashRule::KeepBoth);
+        (self.has_newer, self.clashes) = (current != base, merged.clashes);
+        NewContent::Text(merged.text)
+    }
+
+    /// The part of the answer about what was written meanwhile.
+    fn sentence(&self) -> String {
+        match self.clashes.first() {
+            Some(own) => format!(" {}", says::edit_clashes(&plain(&shorten(&one_line(own), SHOWN_CLASH)))),
+            None if self.has_newer => format!(" {}", says::EDIT_MERGED),
+            None => String::new(),
+        }
+    }
+}
+
+fn edited(page: &MemoryFile, edit: &EditorMerge, read: bool) -> Answer {
     let (size, most) = (page.size(), bytes(Workspace::size_limit(&page.path)));
     let (path, gauge) = (plain(name::visible_path(&page.path)), says::gauge(Language::ENGLISH, size, most));
-    let sentence = match (page.digest == before, size > most) {
-        (true, _) => says::unchanged(&path, &gauge),
-        (false, true) => says::overfull(&path, &gauge),
-        (false, false) => says::edited(&path, &gauge, read),
+    let sentence = match (edit.is_changed, size > most) {
+        (false, _) => says::unchanged(&path, &gauge),
+        (true, true) => says::overfull(&path, &gauge),
+        (true, false) => says::edited(&path, &gauge, read),
     };
-    Answer::ours(sentence, json!({ "path": page.path, "changed": page.digest != before, "size": size, "limit": most }))
+    let (changed, merged, clashes) = (edit.is_changed, edit.has_newer, edit.clashes.len());
+    let json = json!({
+        "path": page.path, "changed": changed, "merged": merged, "clashes": clashes, "size": size, "limit": most,
+    });
+    Answer::ours(sentence + &edit.sentence(), json)
 }
 
 /// The result of a check.

@@ -142,8 +142,8 @@ impl Admin {
             Query::WhereToEdit => Ok(Answer::ours(memory::EDIT_WHERE.in_language(language), json!({}))),
             Query::FormerPeople(name) => Ok(self.members().former(&name).await?),
             Query::HandOverPlan(name) => shown(&self.members().hand_over_plan(&name).await?),
-            Query::NoteLocation { person, note } => {
-                memory_files.note_location(&self.owner_of_note(origin, &person).await?, &note).await
+            Query::NoteToEdit { person, note } => {
+                memory_files.note_to_edit(&self.owner_of_note(origin, &person).await?, &note).await
             }
             Query::Whoami => shown(&self.reports().whoami(origin.person()?).await?),
             Query::Settings => shown(&self.members().settings(origin.person()?).await?),
@@ -274,8 +274,8 @@ impl Admin {
             Action::RestoreNote { note, version } => {
                 memory_files.restore_note(origin.person()?, &note, version, surface).await
             }
-            Action::NoteEdited { person, path, digest } => {
-                memory_files.note_edited(&self.owner_of_note(origin, &person).await?, &path, &digest).await
+            Action::NoteEdited { person, path, base, text } => {
+                memory_files.note_edited(&self.owner_of_note(origin, &person).await?, &path, base, text).await
             }
             Action::Forget { name, messages, step } => {
                 let person = origin.person()?;

@@ -1,15 +1,18 @@
 //! `compline memory …`: the memory of the first owner, which is the root of the workspace.
 //!
 //! The holder of the home answers every query, as a command line. Only the editor runs here, at the
-//! person's terminal, on the file itself: `$VISUAL`, else `$EDITOR`, else one of the usual editors.
-//! The variable is a shell command, as in other programs: it may contain arguments. The change
-//! counts as an edit by hand; afterwards the holder of the home is asked for the file's size.
+//! person's terminal, on a copy: `$VISUAL`, else `$EDITOR`, else one of the usual editors. The
+//! variable is a shell command, as in other programs: it may contain arguments. Afterwards the
+//! holder of the home puts what was changed in the copy into the file, by lines, as an edit by
+//! hand; so what was written into the file meanwhile stays. A copy that cannot be taken in is kept.
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
+use tempfile::TempDir;
 use tokio::process::Command;
 
 use super::Exit;
@@ -185,58 +188,116 @@ pub fn run(memory: &Memory, paths: &CliPaths, printer: Printer) -> Result<Exit, 
     client::run(&line, paths, printer)
 }
 
-/// Edits a note. The home is not locked while the editor is open: a gateway may start meanwhile,
-/// and sees every saved change.
+/// Edits a note. The home is not locked while the editor is open: a gateway may start or write
+/// meanwhile.
 fn edit(note: &str, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let quietly = Printer { quiet: true, ..printer };
-    let answered = client::ask(&locate_command("", note), paths, Printer { json: true, ..printer })?;
-    let open = parse_note_file(&answered).map_err(CliError::Failed)?;
-    super::block_on(async { open_editor(&open).await.map_err(CliError::Failed) })?;
-    let answered = client::ask(&report_command("", &open), paths, quietly)?;
-    client::print_answer(&answered, printer)
+    let answered = client::ask(&open_command("", note), paths, Printer { json: true, ..printer })?;
+    let opened = parse_note_text(&answered).map_err(CliError::Failed)?;
+    let copy = super::block_on(async { NoteCopy::edited(opened).await.map_err(CliError::Failed) })?;
+    match client::ask(&copy.save_command(""), paths, quietly) {
+        Ok(answered) if answered.failed => Err(CliError::Failed(copy.keep(&failure(&answered)))),
+        Ok(answered) => client::print_answer(&answered, printer),
+        Err(CliError::Wrong(why) | CliError::Failed(why)) => Err(CliError::Failed(copy.keep(&why))),
+        Err(CliError::Unread) => Err(CliError::Unread),
+    }
 }
 
-/// A file about to be edited.
+/// Text of a note about to be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct NoteFile {
-    /// Path on the disk.
-    file: PathBuf,
+pub(super) struct NoteText {
     /// Path as its owner sees it.
     path: String,
-    /// Digest of the current content; blank if there is none.
-    digest: String,
+    /// Text; blank if there is none.
+    text: String,
 }
 
-/// Returns the query for the location of a note. A blank name is the first owner's, a blank note
+/// Returns the query for the text of a note. A blank name is the first owner's, a blank note
 /// `MEMORY.md`.
-pub(super) fn locate_command(whose: &str, note: &str) -> Vec<String> {
+pub(super) fn open_command(whose: &str, note: &str) -> Vec<String> {
     words(&["memory", "place", whose, note])
 }
 
-/// Returns the command that reports an edit.
-pub(super) fn report_command(whose: &str, open: &NoteFile) -> Vec<String> {
-    words(&["memory", "edited", whose, &open.path, &open.digest])
-}
-
-/// Parses the answer to [`locate_command`]. The error is a sentence.
-pub(super) fn parse_note_file(answered: &Answered) -> Result<NoteFile, String> {
+/// Parses the answer to [`open_command`]. The error is a sentence.
+pub(super) fn parse_note_text(answered: &Answered) -> Result<NoteText, String> {
+    if answered.failed {
+        return Err(failure(answered));
+    }
     let json: Value = serde_json::from_str(&answered.text).unwrap_or_default();
     let field = |name: &str| json.get(name).and_then(Value::as_str).map(str::to_owned);
-    if answered.failed {
-        return Err(field("error").unwrap_or_else(|| answered.text.clone()));
-    }
-    match (field("file"), field("path"), field("digest")) {
-        (Some(file), Some(path), Some(digest)) => Ok(NoteFile { file: file.into(), path, digest }),
+    match (field("path"), field("text")) {
+        (Some(path), Some(text)) => Ok(NoteText { path, text }),
         _ => Err(crate::wording::chat::NOT_UNDERSTOOD.to_owned()),
     }
 }
 
-/// Opens the editor and waits until it is closed. The error is a sentence.
-pub(super) async fn open_editor(open: &NoteFile) -> Result<(), String> {
-    let named = |name: &str| std::env::var(name).ok();
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let editor = choose_editor(named("VISUAL"), named("EDITOR"), &path).ok_or_else(|| says::NO_EDITOR.to_owned())?;
-    run_editor(&editor, &open.file).await
+/// Returns the sentence of an answer that failed.
+fn failure(answered: &Answered) -> String {
+    let json: Value = serde_json::from_str(&answered.text).unwrap_or_default();
+    json.get("error").and_then(Value::as_str).map_or_else(|| answered.text.clone(), str::to_owned)
+}
+
+/// A copy of a note that a person has edited. It is deleted when this value is dropped, unless it is
+/// kept.
+pub(super) struct NoteCopy {
+    opened: NoteText,
+    text: String,
+    folder: TempDir,
+    file: PathBuf,
+}
+
+impl NoteCopy {
+    /// Opens a copy of the note in the person's editor and waits until it is closed. The error is a
+    /// sentence.
+    pub(super) async fn edited(opened: NoteText) -> Result<Self, String> {
+        let named = |name: &str| std::env::var(name).ok();
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let editor = choose_editor(named("VISUAL"), named("EDITOR"), &path);
+        Self::edited_with(&editor.ok_or_else(|| says::NO_EDITOR.to_owned())?, opened).await
+    }
+
+    async fn edited_with(editor: &str, opened: NoteText) -> Result<Self, String> {
+        // The editor shows the name of the file, and knows its kind by it.
+        let name = opened.path.rsplit('/').next().unwrap_or_default().to_owned();
+        let make = || {
+            let folder = tempfile::Builder::new().prefix("compline-").tempdir()?;
+            let file = folder.path().join(&name);
+            if !opened.text.is_empty() {
+                std::fs::write(&file, &opened.text)?;
+            }
+            std::io::Result::Ok((folder, file))
+        };
+        let (folder, file) = make().map_err(|error| says::editor_failed(editor, &error.to_string()))?;
+        let mut copy = Self { text: opened.text.clone(), opened, folder, file };
+        let outcome = run_editor(editor, &copy.file).await;
+        let saved = match std::fs::read(&copy.file) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(copy.keep(&error.to_string())),
+        };
+        copy.text = match String::from_utf8(saved) {
+            Ok(text) => text,
+            Err(_) => return Err(copy.keep(says::EDIT_NO_TEXT)),
+        };
+        match outcome {
+            Err(why) if copy.text != copy.opened.text => Err(copy.keep(&why)),
+            outcome => outcome.map(|()| copy),
+        }
+    }
+
+    /// Returns the command that takes in the edit.
+    pub(super) fn save_command(&self, whose: &str) -> Vec<String> {
+        words(&["memory", "edited", whose, &self.opened.path, &self.opened.text, &self.text])
+    }
+
+    /// Keeps the copy, if it was changed, and returns the reason with its place.
+    pub(super) fn keep(self, why: &str) -> String {
+        if std::fs::read(&self.file).unwrap_or_default() == self.opened.text.as_bytes() {
+            return why.to_owned();
+        }
+        let _ = self.folder.keep();
+        says::edit_kept(why, &self.file)
+    }
 }
 
 async fn run_editor(editor: &str, file: &Path) -> Result<(), String> {
@@ -279,20 +340,48 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_a_place_or_a_sentence() {
+    fn an_answer_is_a_text_or_a_sentence() {
         let answered = |text: &str, failed| Answered { text: text.to_owned(), failed };
-        let open =
-            parse_note_file(&answered(r#"{"file": "/w/memory/a b.md", "path": "memory/a b.md", "digest": ""}"#, false));
-        let expected =
-            NoteFile { file: "/w/memory/a b.md".into(), path: "memory/a b.md".to_owned(), digest: String::new() };
-        assert_eq!(report_command("Ben", &expected), ["memory", "edited", "Ben", "memory/a b.md", ""]);
-        assert_eq!(open, Ok(expected));
+        let opened = parse_note_text(&answered(r#"{"path": "memory/a b.md", "text": "one"}"#, false));
+        assert_eq!(opened, Ok(NoteText { path: "memory/a b.md".to_owned(), text: "one".to_owned() }));
         assert_eq!(
-            parse_note_file(&answered(r#"{"error": "There is no such note."}"#, true)),
+            parse_note_text(&answered(r#"{"error": "There is no such note."}"#, true)),
             Err("There is no such note.".into())
         );
-        assert_eq!(parse_note_file(&answered("Gone.", true)), Err("Gone.".into()));
-        assert!(parse_note_file(&answered("{}", false)).is_err());
+        assert_eq!(parse_note_text(&answered("Gone.", true)), Err("Gone.".into()));
+        assert!(parse_note_text(&answered("{}", false)).is_err());
+    }
+
+    /// Proves: command-line/editor
+    #[tokio::test]
+    async fn a_copy_is_edited_and_kept_only_if_it_cannot_be_taken_in() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = |name: &str, line: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, line).unwrap();
+            format!("sh {}", path.display())
+        };
+        let opened = NoteText { path: "memory/a b.md".to_owned(), text: "one\n".to_owned() };
+        let copy = NoteCopy::edited_with(&script("append", "echo two >> \"$1\""), opened.clone()).await.ok().unwrap();
+        assert_eq!(copy.save_command("Ben"), ["memory", "edited", "Ben", "memory/a b.md", "one\n", "one\ntwo\n"]);
+        let file = copy.file.clone();
+        assert!(file.ends_with("a b.md") && file.exists());
+        drop(copy);
+        assert!(!file.exists());
+        for (name, line, is_kept) in [
+            ("fail", "exit 1", false),
+            ("save and fail", "echo two >> \"$1\"; exit 1", true),
+            ("binary", "printf '\\377' > \"$1\"", true),
+        ] {
+            let editor = format!("sh '{}'", folder.path().join(name).display());
+            script(name, line);
+            let why = NoteCopy::edited_with(&editor, opened.clone()).await.err().unwrap();
+            let kept = why.rsplit_once("is kept in ").map(|(_, place)| PathBuf::from(place.trim_end_matches('.')));
+            assert_eq!(kept.as_ref().is_some_and(|kept| kept.exists()), is_kept, "{why}");
+            if let Some(kept) = kept {
+                std::fs::remove_dir_all(kept.parent().unwrap()).unwrap();
+            }
+        }
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@
 //! together, claims them for a turn and runs that turn to its end before it looks again. Between
 //! turns it keeps the history of the current conversation.
 
+mod hand_edits;
 mod resume;
 
 use std::sync::{Arc, Mutex};
@@ -23,7 +24,7 @@ use super::turn::joining::{TOGETHER, absorb_messages, quiet_at};
 use super::turn::{self, Turn, TurnOutcome};
 use super::{Engine, MAX_MESSAGE_AGE, auto_recall, compact, context};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
-use crate::memory::FollowedEdit;
+use crate::memory::HandEditEffect;
 use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::spend::ModelPool;
@@ -31,7 +32,6 @@ use crate::store::{
     Conversation, ConversationKind, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, OutboxKind, SentRow,
     StoredMessage, TurnRow, Tx, UnansweredReason,
 };
-use crate::text::escape_markdown;
 use crate::time::clock::Wakeups;
 use crate::time::task::{guarded, lock};
 use crate::time::{Timestamp, Zone};
@@ -364,11 +364,7 @@ impl StreamTask {
     /// A failure does not prevent an answer.
     async fn followed_edits(&self, party: &Party, now: Timestamp) -> Vec<Text> {
         let language = self.engine.language_of(party.scope()).await.unwrap_or(Language::ENGLISH);
-        let notice = |edit: FollowedEdit| {
-            let (path, old) = (escape_markdown(&edit.path), escape_markdown(&edit.instead_of.shown));
-            let words = wording::turn::followed_by_hand(language, &path, &old);
-            Text::new(words.into(), edit.instead_of.label, party.scope())
-        };
+        let notice = |effect: HandEditEffect| hand_edits::notice(effect, language, party.scope());
         let follow = async {
             self.engine.index.record_hand_edits(party).await?;
             self.engine.workspace.follow_hand_edits(party, now).await

@@ -5,6 +5,9 @@
 //! got a new value there, the other places of its old value follow as after `/remember`, and the
 //! person is told once. What was replaced stays in the history of the file that it was in.
 //!
+//! An edit that an editor made of an older version is merged with what it missed, and the index
+//! loses the line of a note that a person deleted: of both the person is told here as well.
+//!
 //! [`Index::record_hand_edits`]: super::Index::record_hand_edits
 //!
 //! A list of facts may give any key its value. A note or `USER.md` uses its keys for its own
@@ -12,11 +15,13 @@
 //! text counts, and only a value that is still there. Repeating all of it changes nothing; if the
 //! power goes between the change and the notice, the notice is lost.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::layout;
+use super::listing::UNLISTED;
 use super::memory_md;
 use super::notes::Replaced;
+use super::stale_edits::MERGED;
 use super::workspace::Workspace;
 use super::write::{Author, ChangeOrigin, PersonShare};
 use crate::id::FileId;
@@ -25,11 +30,35 @@ use crate::store::{Db, FileChange, Node, Tx};
 use crate::text::one_line;
 use crate::time::Timestamp;
 use crate::time::task::lock;
+use crate::trust::Label;
 
 /// The file about the person.
 const USER: &str = "USER.md";
 /// Maximum number of versions examined at one time.
 const AT_ONCE: u32 = 100;
+
+/// Effect of an edit by hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HandEditEffect {
+    /// Other places followed it.
+    Followed(FollowedEdit),
+    /// It was merged with what was written since its editor was opened.
+    Merged {
+        /// Path of the file as its owner sees it.
+        path: String,
+        /// Lines that were put back.
+        lines: Vec<String>,
+        /// Label of the file.
+        label: Label,
+    },
+    /// Notes that are gone lost their index lines.
+    Unlisted {
+        /// The lines.
+        lines: Vec<String>,
+        /// Label of the file that held them.
+        label: Label,
+    },
+}
 
 /// An edit by hand that other places followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,14 +70,16 @@ pub struct FollowedEdit {
 }
 
 impl Workspace {
-    /// Lets other places follow the values that a person changed by hand, in the versions recorded
-    /// since the last look. Does nothing while something is being forgotten.
-    pub async fn follow_hand_edits(&self, who: &Party, now: Timestamp) -> anyhow::Result<Vec<FollowedEdit>> {
+    /// Brings the index of notes up to date with their folder, and lets other places follow the values
+    /// that a person changed by hand, in the versions recorded since the last look. Does nothing while something is being forgotten.
+    pub async fn follow_hand_edits(&self, who: &Party, now: Timestamp) -> anyhow::Result<Vec<HandEditEffect>> {
         if !self.1.memory.enabled {
             return Ok(Vec::new());
         }
+        let folder = self.folder_of(who).await?;
+        self.list_new_notes(who, &folder, now).await?;
         let Ok(_alone) = self.0.erasure.try_lock() else { return Ok(Vec::new()) };
-        let (folder, scope) = (self.folder_of(who).await?, who.scope());
+        let scope = who.scope();
         let after = lock(&self.0.looked_at).get(&scope.encode()).copied().unwrap_or(FileId(0));
         let read = move |db: Db<'_>| {
             let versions = db.file_versions();
@@ -61,8 +92,21 @@ impl Workspace {
         };
         let mut followed = Vec::new();
         for edit in edits {
-            if let Some(path) = layout::own(&folder, &edit.path).filter(|path| self.may_change_values(path)) {
-                followed.extend(self.follow(who, path, &edit, now).await?);
+            let Some(path) = layout::own(&folder, &edit.path) else { continue };
+            match edit.cause.as_str() {
+                MERGED => {
+                    let (lines, label) = (new_lines(&edit.before, &edit.after), edit.label);
+                    followed.push(HandEditEffect::Merged { path, lines, label });
+                }
+                UNLISTED => {
+                    let (lines, label) = (new_lines(&edit.after, &edit.before), edit.label);
+                    followed.push(HandEditEffect::Unlisted { lines, label });
+                }
+                _ if self.may_change_values(&path) => {
+                    let edits = self.follow(who, path, &edit, now).await?;
+                    followed.extend(edits.into_iter().map(HandEditEffect::Followed));
+                }
+                _ => {}
             }
         }
         let seen = move |tx: Tx<'_>| tx.file_versions().hand_edits_seen(scope, last);
@@ -115,6 +159,13 @@ impl Workspace {
         }
         Ok(followed)
     }
+}
+
+/// Returns the lines that only the second text has.
+fn new_lines(before: &str, after: &str) -> Vec<String> {
+    let known: HashSet<&str> = before.lines().map(str::trim).collect();
+    let new = after.lines().map(str::trim).filter(|line| !line.is_empty() && !known.contains(line));
+    new.map(str::to_owned).collect()
 }
 
 /// A key with its value.

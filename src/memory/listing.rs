@@ -1,6 +1,10 @@
 //! Index lines of notes that were put into the folder by hand or as files, with or without front
 //! matter. A line that a person removes is not put back, except by `compline doctor --fix`.
 //!
+//! A line whose note is gone is removed: by a person who deleted or renamed the file, of which they
+//! are told once. If a new note has the very content, the file was renamed, and its line stays where
+//! it is, with the new name.
+//!
 //! Before each message the folder of notes is looked at; only if it has changed since the last look
 //! are the names in it compared with the index. A line repeats text of its note, and `MEMORY.md` is
 //! loaded automatically, so a note with untrusted text gets none.
@@ -13,8 +17,8 @@ use super::files::LabelledFile;
 use super::note::Note;
 use super::notes::MEMORY;
 use super::owned_files::OwnPath;
-use super::workspace::{Workspace, unless_refused};
-use super::write::{Author, ChangeOrigin, PersonShare};
+use super::workspace::{Workspace, unless_refused, unless_refused_logged};
+use super::write::{Author, ChangeOrigin, NewContent, PersonShare};
 use super::{layout, memory_md, note};
 use crate::people::Party;
 use crate::store::{Db, Node};
@@ -25,6 +29,8 @@ use crate::trust::Label;
 /// Maximum number of lines added at once. Where more notes have none, as after a folder was copied
 /// in, they are found by search until `compline doctor --fix` lists them.
 const AT_ONCE: usize = 50;
+/// Cause of a version without the lines of notes that are gone.
+pub(super) const UNLISTED: &str = "unlist";
 
 impl Workspace {
     /// Adds index lines for notes that were added since the last look. Does nothing while something
@@ -33,13 +39,64 @@ impl Workspace {
         let Ok(_alone) = self.0.erasure.try_lock() else { return Ok(()) };
         let notes = layout::within(folder, "memory");
         let at = notes.clone();
-        let Some((changed_at, unlisted)) = self.on_disk(move |workspace| workspace.unlisted_names(&at)).await? else {
+        let Some(NoteNames { changed_at, unlisted, dead }) =
+            self.on_disk(move |workspace| workspace.unlisted_names(&at)).await?
+        else {
             return Ok(());
         };
+        if (1..=AT_ONCE).contains(&dead.len()) {
+            self.unlist_dead(who, folder, dead, now).await?;
+        }
         if (1..=AT_ONCE).contains(&unlisted) {
             self.list_unknown(who, now).await?;
         }
         lock(&self.0.listed).insert(notes, changed_at);
+        Ok(())
+    }
+
+    /// Removes the index lines of notes that are gone, or gives them the new name of their note. A
+    /// line of a note that never was there stays: its person may write the note later.
+    async fn unlist_dead(&self, who: &Party, folder: &str, dead: Vec<String>, now: Timestamp) -> anyhow::Result<()> {
+        let at = |name: &str| layout::within(folder, &layout::within("memory", name));
+        let gone: Vec<(String, String)> = dead.iter().map(|name| (name.clone(), at(name))).collect();
+        let last = move |db: Db<'_>| {
+            let mut known = Vec::new();
+            for (name, location) in gone {
+                let rows = db.file_versions().file_history(&location, 2)?;
+                known.extend(rows.into_iter().find(|row| !row.digest.is_empty()).map(|row| (name, row.digest)));
+            }
+            Ok(known)
+        };
+        let known: Vec<(String, String)> = self.0.journal.read(last).await?;
+        if known.is_empty() {
+            return Ok(());
+        }
+        let files = self.folders().files_of(who).await?;
+        let unlisted = self.unlisted(who, &files, AT_ONCE).await?;
+        let renamed = |digest: &str| {
+            let same = unlisted.iter().find(|(_, found)| found.digest == digest);
+            same.map(|(file, _)| name_of(&file.path).to_owned())
+        };
+        let fates = known.into_iter().map(|(name, digest)| NoteFate { renamed: renamed(&digest), name });
+        let (moved, gone): (Vec<NoteFate>, Vec<NoteFate>) = fates.partition(|fate| fate.renamed.is_some());
+        let lists = files.iter().filter(|file| holds_lines(&file.path));
+        for (file, (cause, fates)) in lists.flat_map(|file| [(file, ("mend", &moved)), (file, (UNLISTED, &gone))]) {
+            let (origin, fates) = (by_program(who, cause, now), fates.clone());
+            let make = move |text: Option<&str>| {
+                let text = text.unwrap_or_default();
+                let new = fates.iter().fold(text.to_owned(), |text, fate| match &fate.renamed {
+                    Some(new) => memory_md::rename_index_line(&text, &fate.name, new),
+                    None => memory_md::remove_index_line(&text, &fate.name),
+                });
+                Ok(if new == text { NewContent::Unchanged } else { NewContent::Text(new) })
+            };
+            let message = "Index lines of notes that are gone stay";
+            unless_refused_logged(self.versions().change(&origin, &file.path, make).await, message)?;
+        }
+        for name in moved.iter().filter_map(|fate| fate.renamed.as_deref()) {
+            let path = layout::within("memory", name);
+            unless_refused(self.versions().take_note_of(&by_program(who, "hand", now), &path).await)?;
+        }
         Ok(())
     }
 
@@ -61,24 +118,14 @@ impl Workspace {
         let paths: Vec<String> = unknown.iter().map(|(file, _)| file.path.clone()).collect();
         self.add_to_index(who, unknown, now).await?;
         for path in paths {
-            let (who, label, author) = (who.clone(), Label::neutral(), Author::Program);
-            let origin = ChangeOrigin {
-                who,
-                label,
-                author,
-                cause: "hand",
-                from: Vec::new(),
-                person: PersonShare::default(),
-                now,
-            };
-            unless_refused(self.versions().take_note_of(&origin, &path).await)?;
+            unless_refused(self.versions().take_note_of(&by_program(who, "hand", now), &path).await)?;
         }
         Ok(())
     }
 
-    /// Returns the time of the last change of the folder of notes, and how many of its notes are in
-    /// no index; `None` if it has not changed since the last look. Blocks.
-    fn unlisted_names(&self, notes: &str) -> anyhow::Result<Option<(SystemTime, usize)>> {
+    /// Compares the names in the folder of notes with the index; `None` if the folder has not changed
+    /// since the last look. Blocks.
+    fn unlisted_names(&self, notes: &str) -> anyhow::Result<Option<NoteNames>> {
         let disk = &self.0.disk;
         let Some(changed_at) = modified(&disk.unchecked(notes)) else { return Ok(None) };
         if lock(&self.0.listed).get(notes) == Some(&changed_at) {
@@ -92,7 +139,10 @@ impl Workspace {
         }
         let is_unlisted =
             |name: &&String| is_listed_note(&layout::within("memory", name)) && !listed.contains(&name.to_lowercase());
-        Ok(Some((changed_at, names.iter().filter(is_unlisted).count())))
+        let present: HashSet<String> = names.iter().map(|name| name.to_lowercase()).collect();
+        let is_gone = |name: &String| is_listed_note(&layout::within("memory", name)) && !present.contains(name);
+        let unlisted = names.iter().filter(is_unlisted).count();
+        Ok(Some(NoteNames { changed_at, unlisted, dead: listed.into_iter().filter(is_gone).collect() }))
     }
 
     /// Returns at most that many notes without a line in `MEMORY.md`, with their content. A line
@@ -149,10 +199,33 @@ impl Workspace {
         if notes.is_empty() {
             return Ok(0);
         }
-        let (who, author) = (who.clone(), Author::Program);
-        let origin = ChangeOrigin { who, label, author, cause: "mend", from, person: PersonShare::default(), now };
+        let origin = ChangeOrigin { label, from, ..by_program(who, "mend", now) };
         self.notes().add_lines(&origin, notes).await
     }
+}
+
+/// Names in the folder of notes, compared with the index.
+struct NoteNames {
+    /// Time of the last change of the folder.
+    changed_at: SystemTime,
+    /// Number of notes that are in no index.
+    unlisted: usize,
+    /// Listed names of which there is no file, in lower case.
+    dead: Vec<String>,
+}
+
+/// A listed note that is gone.
+#[derive(Debug, Clone)]
+struct NoteFate {
+    name: String,
+    /// Its new name, if the file was renamed.
+    renamed: Option<String>,
+}
+
+/// Returns the origin of a change that the program makes for a person.
+fn by_program(who: &Party, cause: &'static str, now: Timestamp) -> ChangeOrigin {
+    let (who, label, author) = (who.clone(), Label::neutral(), Author::Program);
+    ChangeOrigin { who, label, author, cause, from: Vec::new(), person: PersonShare::default(), now }
 }
 
 /// Returns true if the file holds index lines.

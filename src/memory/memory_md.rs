@@ -146,6 +146,26 @@ fn all_index_lines<'t>(text: &'t str) -> impl Iterator<Item = (usize, &'t str)> 
     numbered(text, RULES).chain(numbered(text, INDEX))
 }
 
+/// Lets the index line of a note link to another file, in its place.
+pub fn rename_index_line(text: &str, file: &str, new: &str) -> String {
+    let numbers: Vec<usize> =
+        numbered(text, INDEX).filter(|(_, line)| links_to(line, file)).map(|(at, _)| at).collect();
+    let renamed = |line: &str| {
+        let (title, linked, hook) = parse_index_line(line)?;
+        // A title that was only the name of the file goes along.
+        let stem = |file: &str| file.trim_end_matches(".md").to_owned();
+        let title = if title == stem(linked) { stem(new) } else { title.to_owned() };
+        Some(format_index_line(&title, new, hook))
+    };
+    let lines = text.split_inclusive('\n').enumerate();
+    let line = |(at, whole): (usize, &str)| {
+        let line = whole.trim_end_matches(['\n', '\r']);
+        let new = renamed(line).filter(|_| numbers.contains(&(at + 1)));
+        new.map_or_else(|| whole.to_owned(), |new| whole.replacen(line, &new, 1))
+    };
+    lines.map(line).collect()
+}
+
 /// Formats the index line of a note.
 pub fn format_index_line(title: &str, file: &str, hook: &str) -> String {
     let title = one_line(title).replace('[', "(").replace(']', ")");

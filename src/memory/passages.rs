@@ -183,6 +183,11 @@ impl Passages {
         gone.collect()
     }
 
+    /// Returns both marks of each line of a text of that many lines.
+    pub(super) fn joined(&self, other: &Self, lines: usize) -> Self {
+        Self::of(self.each().zip(other.each()).take(lines).map(|(one, other)| one.join_with(other)).collect())
+    }
+
     /// Returns the label of each line, without end.
     fn each(&self) -> impl Iterator<Item = &Label> {
         let runs = self.runs.iter().flat_map(|run| std::iter::repeat_n(&run.label, run.lines));
@@ -213,7 +218,7 @@ fn is_ticked(line: &str, old: &str) -> bool {
 }
 
 /// Returns whether a line holds a piece of the one that stood in its place.
-fn is_made_of(line: &str, old: &str) -> bool {
+pub(super) fn is_made_of(line: &str, old: &str) -> bool {
     let joined = |line: &str| words(line).concat().to_lowercase();
     let (line, old) = (joined(line), joined(old));
     let letters: Vec<char> = line.chars().collect();

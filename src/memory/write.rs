@@ -115,7 +115,7 @@ pub struct WriteResult {
 }
 
 /// Present content of a file.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct CurrentFile {
     /// Text; `None` if there is no file.
     pub text: Option<String>,
@@ -148,7 +148,7 @@ struct ManualEdit {
 }
 
 /// A file and its planned change.
-struct WritePlan {
+pub(super) struct WritePlan {
     current: CurrentFile,
     passages: Passages,
     /// `None` if the file stays unchanged.
@@ -221,6 +221,13 @@ impl FileVersions<'_> {
         self.finish_open().await?;
         for _ in 0..MOST_TRIES {
             let mut plans = self.read_for_change(origin, &folder, &locations).await?;
+            let mut is_merged = false;
+            for plan in &plans {
+                is_merged |= self.merge_stale_edit(&origin.who, &plan.current, origin.now, &writing).await?;
+            }
+            if is_merged {
+                continue;
+            }
             decide(&mut plans, origin, &label_source, &make)?;
             let plans = self.announce_all(origin, plans).await?;
             if let Some(written) = self.place_all(plans, &writing).await? {
@@ -252,7 +259,11 @@ impl FileVersions<'_> {
         Ok(plans)
     }
 
-    async fn announce_all(&self, origin: &ChangeOrigin, mut plans: Vec<WritePlan>) -> anyhow::Result<Vec<WritePlan>> {
+    pub(super) async fn announce_all(
+        &self,
+        origin: &ChangeOrigin,
+        mut plans: Vec<WritePlan>,
+    ) -> anyhow::Result<Vec<WritePlan>> {
         if plans.iter().all(|plan| plan.next.is_none()) {
             return Ok(plans);
         }
@@ -281,7 +292,7 @@ impl FileVersions<'_> {
     }
 
     /// Puts all files in place; `None` if a person saved one of them first.
-    async fn place_all(
+    pub(super) async fn place_all(
         &self,
         plans: Vec<WritePlan>,
         writing: &Arc<OwnedMutexGuard<()>>,
@@ -539,6 +550,12 @@ fn decide(
 }
 
 impl WritePlan {
+    /// Plans that text with those labels.
+    pub(super) fn to(current: CurrentFile, passages: Passages, text: String) -> Self {
+        let digest = page::digest(text.as_bytes());
+        Self { current, passages, next: Some(NextVersion { text: Some(text), digest, row: FileId(0) }) }
+    }
+
     fn decide(&mut self, new: NewContent, by: &AuthorLines<'_>, rule: &LabelRule) -> Result<(), WriteRefusal> {
         let old = self.current.text.as_deref();
         let is_same = |text: &str| old == Some(text) && *rule == LabelRule::ByLine;
@@ -555,7 +572,12 @@ impl WritePlan {
         if old == text.as_deref() && passages == self.passages {
             return Ok(());
         }
-        let most = layout::most_bytes(&self.current.real_path).max(old.map_or(0, str::len));
+        // A person's editor knows no limit.
+        let limit = match by.origin.cause {
+            "hand" => usize::try_from(layout::MAX_TEXT_FILE).unwrap_or(usize::MAX),
+            _ => layout::most_bytes(&self.current.real_path),
+        };
+        let most = limit.max(old.map_or(0, str::len));
         if text.as_ref().is_some_and(|text| text.len() > most) {
             return Err(WriteRefusal::TooLarge(most));
         }

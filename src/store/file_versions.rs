@@ -108,6 +108,8 @@ pub struct FileChange {
     pub path: String,
     /// Label of the content.
     pub label: Label,
+    /// Cause of the change.
+    pub cause: String,
     /// Content before; blank if it is not stored.
     pub before: String,
     /// Content.
@@ -117,7 +119,7 @@ pub struct FileChange {
 from_row! {
     FileChange from "files f", "(SELECT c.content FROM file_contents c WHERE c.file_id = f.id) AS after,
         (SELECT c.content FROM files p JOIN file_contents c ON c.file_id = p.id WHERE p.path = f.path AND p.id < f.id
-         ORDER BY p.id DESC LIMIT 1) AS before" { id, path, label }
+         ORDER BY p.id DESC LIMIT 1) AS before" { id, path, label, cause }
     with |row| { before: content(row, "before")?, after: content(row, "after")? }
 }
 
@@ -277,8 +279,9 @@ impl FileVersions<'_> {
         self.db.one("SELECT coalesce(max(id), 0) FROM files", [])
     }
 
-    /// Returns the versions made by hand after that one of files that had been there before, oldest
-    /// first: those that were not yet looked at for that scope.
+    /// Returns the versions made by hand after that one of files that had been there before, and those
+    /// that the program made because of them, oldest first: those that were not yet looked at for that
+    /// scope.
     pub fn hand_edits(&self, scope: Scope, after: FileId, limit: u32) -> anyhow::Result<Vec<FileChange>> {
         let settings = self.db.settings();
         let seen = match settings.fact(&format!("{HAND_EDITS}:{}", scope.encode()))? {
@@ -287,7 +290,7 @@ impl FileVersions<'_> {
         };
         let seen = after.0.max(seen.parse().unwrap_or_default());
         self.db.rows(
-            "WHERE f.id > ?1 AND f.author = 'hand' AND f.digest <> ''
+            "WHERE f.id > ?1 AND (f.author = 'hand' OR f.cause IN ('merge', 'unlist')) AND f.digest <> ''
                  AND EXISTS (SELECT 1 FROM files p WHERE p.path = f.path AND p.id < f.id) ORDER BY f.id LIMIT ?2",
             params![seen, limit],
         )

@@ -1,6 +1,7 @@
 //! Text about stored memory: the overview, notes, earlier versions, and the question whether to
 //! keep a text.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::language::{Language, Sentence, say};
@@ -276,7 +277,7 @@ pub fn version_origin(language: Language, author: &str, cause: &str) -> String {
     let known = match cause {
         "" | "hand" => return author,
         "first" | "received" | "given" | "remember" | "save" | "section" | "file" | "edit" | "facts" | "learned"
-        | "promote" | "import" | "forget" | "follow" | "page" | "restore" => {
+        | "promote" | "import" | "forget" | "follow" | "merge" | "unlist" | "page" | "restore" => {
             say!(language, "version-cause", cause = cause)
         }
         other => other.to_owned(),
@@ -362,6 +363,24 @@ pub const STILL_FROM_OUTSIDE: Sentence = Sentence("memory-still-from-outside");
 pub fn edited(path: &str, gauge: &str, read: bool) -> String {
     format!("{path}, {gauge}. {}", from_now_on(Language::ENGLISH, read))
 }
+
+/// Added to that reply: the file was changed while the editor was open.
+pub const EDIT_MERGED: &str = "What was written into it while the editor was open is in it too.";
+
+/// Added to that reply: the file was changed in the same lines while the editor was open.
+pub fn edit_clashes(own: &str) -> String {
+    format!(
+        "Where you wrote “{own}”, something else was written while the editor was open: both stand there now, yours below."
+    )
+}
+
+/// Error: what was written in an editor could not be taken in.
+pub fn edit_kept(why: &str, copy: &Path) -> String {
+    format!("{why} What you wrote is kept in {}.", copy.display())
+}
+
+/// Error: the editor saved something that is no text.
+pub const EDIT_NO_TEXT: &str = "The editor saved something that is not UTF-8 text.";
 
 /// Reply after an edit without changes.
 pub fn unchanged(path: &str, gauge: &str) -> String {

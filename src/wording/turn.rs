@@ -112,6 +112,20 @@ pub fn followed_by_hand(language: Language, path: &str, instead_of: &str) -> Str
     say!(language, "followed-by-hand", path = path, old = instead_of)
 }
 
+/// Notice about an edit by hand that was merged with what was written meanwhile. `lines` were put
+/// back.
+pub fn edit_merged(language: Language, path: &str, lines: &str) -> String {
+    match lines {
+        "" => say!(language, "edit-merged-shorter", path = path),
+        lines => say!(language, "edit-merged", path = path, lines = lines),
+    }
+}
+
+/// Notice about index lines of notes that are gone.
+pub fn notes_unlisted(language: Language, lines: &str) -> String {
+    say!(language, "notes-unlisted", lines = lines)
+}
+
 /// Reply to messages that waited for more than a day.
 pub fn too_old(language: Language, count: usize, away: bool) -> ProgramText {
     ProgramText::message(match away {

@@ -26,10 +26,11 @@ fn memory(home: &Home) -> String {
     std::fs::read_to_string(home.file("workspace/memory/MEMORY.md")).unwrap()
 }
 
-/// Promise (command-line/editor): `/memory edit` and `compline memory edit` open the real file in
-/// your editor, in a terminal conversation too, and the next request contains your changes.
+/// Promise (command-line/editor): `/memory edit` and `compline memory edit` open the note in your
+/// editor, in a terminal conversation too; what is written into it meanwhile stays, and the next
+/// request contains your changes.
 #[test]
-fn the_editor_that_is_named_opens_the_real_file() {
+fn the_editor_that_is_named_opens_the_note() {
     let home = Home::plain();
     let (visual, other) = (editor(&home, "visual", "prefers Python"), editor(&home, "editor", "prefers tea"));
     let said = edit(&home, "memory edit", &[("VISUAL", &visual), ("EDITOR", &other)]).done();
@@ -39,6 +40,11 @@ fn the_editor_that_is_named_opens_the_real_file() {
     assert!(memory(&home).contains("prefers tea"), "VISUAL is not set");
     let said = edit(&home, "memory edit", &[("VISUAL", "true")]).done();
     assert!(said.contains("unchanged"), "{said}");
+    let file = home.file("workspace/memory/MEMORY.md");
+    let meanwhile = format!("sh -c 'echo Meanwhile >> {}; echo Mine >> \"$0\"'", file.display());
+    let said = edit(&home, "memory edit", &[("VISUAL", &meanwhile)]).done();
+    assert!(said.contains("while the editor was open"), "{said}");
+    assert!(memory(&home).ends_with("Meanwhile\nMine\n"), "{}", memory(&home));
     edit(&home, "memory edit", &[("VISUAL", "false")]).refused(1, &["false", "failed"]);
     edit(&home, "memory edit", &[("PATH", "/nowhere")]).refused(1, &["VISUAL"]);
 

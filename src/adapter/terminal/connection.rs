@@ -15,8 +15,8 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use super::protocol::{FromClient, FromGateway};
 use crate::wording::chat as words;
 
-/// Maximum length of a line that the gateway reads.
-pub const LONGEST_IN: usize = 1024 * 1024;
+/// Maximum length of a line that the gateway reads. An edit in an editor holds two texts of a file.
+pub const LONGEST_IN: usize = 4 * 1024 * 1024;
 /// Maximum length of a line that a client reads: an answer with the overhead of escaping.
 const LONGEST_OUT: usize = 16 * 1024 * 1024;
 

@@ -78,7 +78,7 @@ fn query(words: &[&str]) -> Option<Query> {
             Query::NoteComparison(text(note), [FileId(number(old)?), FileId(number(new)?)])
         }
         ["memory", "history", note, page @ ..] => Query::NoteHistory(text(note), page_of(page)?),
-        ["memory", "place", person, note] => Query::NoteLocation { person: text(person), note: text(note) },
+        ["memory", "place", person, note] => Query::NoteToEdit { person: text(person), note: text(note) },
         _ => return None,
     })
 }
@@ -146,8 +146,8 @@ fn action(words: &[&str]) -> Option<Action> {
             Action::SwitchMemory { name: text(name), on: *state == "on" }
         }
         ["memory", "restore", note, id] => Action::RestoreNote { note: text(note), version: FileId(number(id)?) },
-        ["memory", "edited", person, path, digest] => {
-            Action::NoteEdited { person: text(person), path: text(path), digest: text(digest) }
+        ["memory", "edited", person, path, base, edited] => {
+            Action::NoteEdited { person: text(person), path: text(path), base: text(base), text: text(edited) }
         }
         ["memory", "forget", note, flags @ ..] if flags.iter().all(|flag| ["--messages", "--yes"].contains(flag)) => {
             let messages = if flags.contains(&"--messages") { SourceMessages::Delete } else { SourceMessages::Keep };

@@ -74,7 +74,7 @@ impl MemoryAdmin<'_> {
         typed: &str,
     ) -> Result<NoteEdit, CommandError> {
         let origin = ChangeOrigin { author: Author::Hand, ..self.change_by(person, "page") };
-        let (path, _) = self.path_and_digest(&origin.who, note).await?;
+        let (path, _) = self.existing_or_new(&origin.who, note).await?;
         let (base, text) = (shown.to_owned(), typed.to_owned());
         let make = move |old: Option<&str>| {
             let whole = old.unwrap_or_default();

@@ -351,11 +351,13 @@ impl Companion<'_> {
 
     async fn editing(&self, note: &str) -> Result<String, String> {
         let gone = || words::GONE.to_owned();
-        let placed = (self.run_command)(memory::locate_command(&self.person, note), true).await.ok_or_else(gone)?;
-        let open = memory::parse_note_file(&placed)?;
-        memory::open_editor(&open).await?;
-        let edited = (self.run_command)(memory::report_command(&self.person, &open), false).await.ok_or_else(gone)?;
-        Ok(edited.text)
+        let answered = (self.run_command)(memory::open_command(&self.person, note), true).await.ok_or_else(gone)?;
+        let copy = memory::NoteCopy::edited(memory::parse_note_text(&answered)?).await?;
+        match (self.run_command)(copy.save_command(&self.person), false).await {
+            Some(edited) if edited.failed => Err(copy.keep(&edited.text)),
+            Some(edited) => Ok(edited.text),
+            None => Err(copy.keep(words::GONE)),
+        }
     }
 }
 

@@ -37,6 +37,7 @@ const JOURNAL_BATCH: u32 = 32;
 pub(super) struct SyncScope {
     pub(super) folder: String,
     pub(super) scope: Scope,
+    pub(super) party: Party,
 }
 
 /// Result of reading a file.
@@ -80,7 +81,7 @@ impl Index {
     }
 
     /// Records as versions what a person changed by hand in the party's lists of facts, notes and
-    /// `USER.md`. Where the kernel reports every change, the cost depends on the number of changed
+    /// other files that are loaded. Where the kernel reports every change, the cost depends on the number of changed
     /// files only. Does nothing while something is being forgotten.
     pub async fn record_hand_edits(&self, party: &Party) -> anyhow::Result<()> {
         let workspace = &self.0.workspace;
@@ -94,10 +95,13 @@ impl Index {
         self.read_pending(&party, READ_AT_ONCE, |path| known.contains(path)).await
     }
 
-    /// Returns the pending files that may change values and have versions. A new file replaces
+    /// Returns the pending files that have versions, and may change values or are loaded. A new file replaces
     /// nothing, and its first version is recorded only after it got its index line.
     async fn edited_files(&self, party: &SyncScope) -> anyhow::Result<BTreeSet<String>> {
-        let may_change = |path: &&String| party.own(path).is_some_and(|own| self.0.workspace.may_change_values(&own));
+        let workspace = &self.0.workspace;
+        let may_change = |path: &&String| {
+            party.own(path).is_some_and(|own| workspace.may_change_values(&own) || layout::is_loaded(&own))
+        };
         let pending: Vec<String> = self.0.pending().paths.iter().filter(may_change).cloned().collect();
         if pending.is_empty() {
             return Ok(BTreeSet::new());
@@ -111,7 +115,8 @@ impl Index {
     }
 
     async fn sync_scope(&self, party: &Party) -> anyhow::Result<SyncScope> {
-        Ok(SyncScope { folder: self.0.workspace.folder_of(party).await?, scope: party.scope() })
+        let folder = self.0.workspace.folder_of(party).await?;
+        Ok(SyncScope { folder, scope: party.scope(), party: party.clone() })
     }
 
     /// Returns the number of a party's files with pending changes.
@@ -217,8 +222,8 @@ impl Index {
             return Ok(no_text(file, says::TOO_LARGE));
         }
         // Locked so that no write intervenes between the read and the row that holds the label.
-        let _writing = Arc::clone(&self.0.workspace.0.writing).lock_owned().await;
-        let before = match self.0.workspace.versions().current(path).await {
+        let writing = Arc::new(Arc::clone(&self.0.workspace.0.writing).lock_owned().await);
+        let mut before = match self.0.workspace.versions().current(path).await {
             Ok(before) => before,
             Err(WriteError::Refused(WriteRefusal::NoText)) => return Ok(no_text(file, says::NOT_TEXT)),
             Err(WriteError::Refused(WriteRefusal::Unreadable(_))) => return Ok(no_text(file, says::UNREADABLE)),
@@ -228,19 +233,26 @@ impl Index {
                 return Ok(no_text(file, says::UNREADABLE));
             }
         };
-        let Some(text) = &before.text else { return Ok(FileReading::Missing { path: path.to_owned() }) };
+        let missing = || Ok(FileReading::Missing { path: path.to_owned() });
+        let Some(text) = &before.text else { return missing() };
         // The markup of a PDF may be text; what it says is not.
         if text.contains('\0') || text.trim_start().starts_with("%PDF-") {
             return Ok(no_text(file, says::NOT_TEXT));
         }
         if before.real_path != path {
             // The path leads through a link; the file is indexed at its real location.
-            return Ok(FileReading::Missing { path: path.to_owned() });
+            return missing();
         }
-        if self.0.workspace.versions().adopt(path, &before, scope, self.0.clock.now()).await?.is_none() {
+        let (versions, now) = (self.0.workspace.versions(), self.0.clock.now());
+        if versions.adopt(path, &before, scope, now).await?.is_none() {
             file.trouble = says::FOREIGN.to_owned();
             return Ok(FileReading::NoText { file });
         }
+        if unless_refused(versions.merge_stale_edit(&party.party, &before, now, &writing).await)? == Some(true) {
+            let Some(merged) = unless_refused(versions.current(path).await)? else { return missing() };
+            before = merged;
+        }
+        let Some(text) = &before.text else { return missing() };
         let (text, zone) = (text.clone(), self.0.workspace.0.zone);
         let parsed = blocking(move || Ok(parse(&own, &text, zone))).await?;
         file.digest.clone_from(&before.digest);

@@ -371,6 +371,9 @@ decision-ignored = Ignoriert
 room-nearly-full = Deine Dateien belegen { $used } und dürfen hier { $most } belegen. Bitte lösche, was du nicht mehr brauchst: Ist der Platz voll, kann ich keine neuen Dateien behalten.
 room-full = Für diese Datei ist kein Platz, deshalb wurde sie nicht gespeichert: Deine Dateien belegen { $used } und dürfen hier { $most } belegen. Lösche, was du nicht mehr brauchst, und schicke sie noch einmal.
 followed-by-hand = Was du in { $path } geschrieben hast, gilt jetzt überall, anstelle von „{ $old }“. `/memory history NAME` zeigt, was dort stand.
+edit-merged = { $path } wurde in einem Editor gespeichert, in dem noch eine ältere Fassung offen war. Deine Änderung ist drin, und was inzwischen dazukam, steht wieder da: „{ $lines }“.
+edit-merged-shorter = { $path } wurde in einem Editor gespeichert, in dem noch eine ältere Fassung offen war. Deine Änderung ist drin, und was inzwischen entfernt wurde, bleibt weg.
+notes-unlisted = Die Notiz gibt es nicht mehr, darum habe ich ihre Zeile aus dem Verzeichnis genommen: „{ $lines }“.
 
 ## Reminders
 
@@ -718,6 +721,8 @@ version-cause = { $cause ->
     [import] ein Import
     [forget] vergessen
     [follow] deine Änderung einer anderen Datei
+    [merge] mit deiner Änderung zusammengeführt
+    [unlist] Zeilen von Notizen, die es nicht mehr gibt
     [page] auf der Seite
     [restore] eine frühere Fassung
    *[edit] eine Änderung

@@ -371,6 +371,9 @@ decision-ignored = Ignored
 room-nearly-full = Your files take up { $used }, and may take up { $most } here. Please delete what you no longer need: when the space is full, I cannot keep new files.
 room-full = There is no space for this file, so it was not stored: your files take up { $used }, and may take up { $most } here. Delete what you no longer need, and send it again.
 followed-by-hand = What you wrote into { $path } counts everywhere now, instead of “{ $old }”. `/memory history NAME` shows what was there.
+edit-merged = { $path } was saved in an editor that had an older version open. I kept what you changed, and put back what was written meanwhile: “{ $lines }”.
+edit-merged-shorter = { $path } was saved in an editor that had an older version open. I kept what you changed, and left out what was removed meanwhile.
+notes-unlisted = The note is gone, so I took its line out of the index: “{ $lines }”.
 
 ## Reminders
 
@@ -717,6 +720,8 @@ version-cause = { $cause ->
     [import] an import
     [forget] forgotten
     [follow] your edit of another file
+    [merge] put together with your edit
+    [unlist] lines of notes that are gone
     [page] on the page
     [restore] an earlier version
    *[edit] an edit

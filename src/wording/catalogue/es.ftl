@@ -371,6 +371,9 @@ decision-ignored = Ignorado
 room-nearly-full = Tus archivos ocupan { $used } y aquí pueden ocupar { $most }. Borra lo que ya no necesites: cuando el espacio esté lleno, no podré guardar archivos nuevos.
 room-full = No hay espacio para este archivo, así que no se guardó: tus archivos ocupan { $used } y aquí pueden ocupar { $most }. Borra lo que ya no necesites y envíalo otra vez.
 followed-by-hand = Lo que escribiste en { $path } vale ahora en todas partes, en lugar de «{ $old }». `/memory history NAME` muestra lo que había.
+edit-merged = { $path } se guardó en un editor que tenía abierta una versión anterior. Conservé tu cambio y volví a poner lo que se escribió entretanto: «{ $lines }».
+edit-merged-shorter = { $path } se guardó en un editor que tenía abierta una versión anterior. Conservé tu cambio y dejé fuera lo que se quitó entretanto.
+notes-unlisted = La nota ya no existe, así que quité su línea del índice: «{ $lines }».
 
 ## Reminders
 
@@ -718,6 +721,8 @@ version-cause = { $cause ->
     [import] una importación
     [forget] olvidado
     [follow] tu cambio en otro archivo
+    [merge] unido con tu cambio
+    [unlist] líneas de notas que ya no existen
     [page] en la página
     [restore] una versión anterior
    *[edit] un cambio

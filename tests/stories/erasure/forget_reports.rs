@@ -115,7 +115,7 @@ async fn a_note_that_was_deleted_by_hand_is_forgotten_by_its_name_or_title() {
         story.say(ADA, "Hello again").await;
         story.forgets(ADA, &format!("{name} messages")).await;
         let told = story.last_received_by(ADA);
-        assert!(told.contains("1 line") && told.contains("earlier version") && told.contains(PROVED), "{told}");
+        assert!(told.contains("earlier version") && told.contains(PROVED), "{told}");
         assert!(!journal_contains(&story, "kumquat7") && !story.reads("memory/MEMORY.md").contains("safe"), "{name}");
         story.end().await;
     }

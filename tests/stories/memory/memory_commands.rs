@@ -247,16 +247,20 @@ async fn an_earlier_version_comes_back_over_what_cannot_be_read_and_that_is_kept
     let text = story.file("memory/MEMORY.md").unwrap();
     let version = story.count("SELECT max(id) FROM files WHERE path = 'memory/MEMORY.md'");
     let huge = vec![b'x'; 5 * 1024 * 1024];
-    for (broken, aside) in [(&b"Cat: \xff\xfe"[..], "MEMORY.md.unreadable"), (&huge, "MEMORY.md.unreadable-2")] {
+    for (broken, aside) in [(&b"Cat: \0\xff\xfe"[..], "MEMORY.md.unreadable"), (&huge, "MEMORY.md.unreadable-2")] {
         std::fs::write(story.path_of("memory/MEMORY.md"), broken).unwrap();
         let told = asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await;
         assert!(told.contains(&format!("is back to version {version}")) && told.contains(aside), "{told}");
         assert_eq!(story.file("memory/MEMORY.md").unwrap(), text);
         assert_eq!(std::fs::read(story.path_of(&format!("memory/{aside}"))).unwrap(), broken);
     }
-    std::fs::write(story.path_of("memory/MEMORY.md"), b"\xff").unwrap();
+    std::fs::write(story.path_of("memory/MEMORY.md"), b"\xff\0").unwrap();
     assert!(asks(&story, ADA, "/memory restore MEMORY 999").await.contains("no such version"));
-    assert_eq!(std::fs::read(story.path_of("memory/MEMORY.md")).unwrap(), b"\xff", "nothing comes back, nothing moves");
+    assert_eq!(
+        std::fs::read(story.path_of("memory/MEMORY.md")).unwrap(),
+        b"\xff\0",
+        "nothing comes back, nothing moves"
+    );
     story.end().await;
 }
 
@@ -270,7 +274,7 @@ async fn a_file_moved_aside_by_a_restore_keeps_its_label() {
     let mine = story.count("SELECT max(id) FROM files WHERE path = 'plans.md'");
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
     db.execute("UPDATE files SET label = (SELECT label FROM files WHERE path = 'memory/untrusted/recipe.md') WHERE path = 'plans.md'", []).unwrap();
-    std::fs::write(story.path_of("plans.md"), b"Ten \xff eggs").unwrap();
+    std::fs::write(story.path_of("plans.md"), b"Ten \0\xff eggs").unwrap();
     assert!(asks(&story, ADA, &format!("/memory restore plans.md {mine}")).await.contains("plans.md.unreadable"));
     assert_ne!(story.text("SELECT label FROM files WHERE path = 'plans.md.unreadable'"), "trusted");
     story.stop_here().await;
@@ -301,10 +305,10 @@ async fn text_edited_by_hand_is_in_the_next_prompt() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
     let placed = story.command_line(&["memory", "place", "", ""]).await;
-    let (place, digest) = (placed.json["file"].as_str().unwrap(), placed.json["digest"].as_str().unwrap());
-    let text = std::fs::read_to_string(place).unwrap();
-    std::fs::write(place, format!("{text}\nShe prefers Python.\n")).unwrap();
-    let said = story.command_line(&["memory", "edited", "", "memory/MEMORY.md", digest]).await;
+    let text = placed.json["text"].as_str().unwrap();
+    assert_eq!(text, story.reads("memory/MEMORY.md"));
+    let new = format!("{text}\nShe prefers Python.\n");
+    let said = story.command_line(&["memory", "edited", "", "memory/MEMORY.md", text, &new]).await;
     assert!(said.markdown.contains("of 64 KB (") && said.json["changed"] == true, "{}", said.markdown);
     story.say(ADA, "which language?").await;
     assert!(story.model.last_prompt().contains("She prefers Python."));
@@ -312,10 +316,12 @@ async fn text_edited_by_hand_is_in_the_next_prompt() {
     assert_eq!(story.text(hand), "hand:trusted");
 
     let bens = story.command_line(&["memory", "place", "Ben", "../tea"]).await;
-    assert!(bens.json["file"].as_str().unwrap().ends_with("workspace/people/2-ben/memory/tea.md"), "{}", bens.json);
+    assert_eq!((&bens.json["path"], &bens.json["text"]), (&"memory/tea.md".into(), &"".into()), "{}", bens.json);
+    story.command_line(&["memory", "edited", "Ben", "memory/tea.md", "", "Green.\n"]).await;
+    assert_eq!(story.reads("people/2-ben/memory/tea.md"), "Green.\n");
     assert!(story.command_line(&["memory", "place", "Zoe", ""]).await.failed);
     assert!(story.command_line(&["memory", "place", "", ".hidden"]).await.failed);
-    let unchanged = story.command_line(&["memory", "edited", "", "memory/tea.md", ""]).await;
+    let unchanged = story.command_line(&["memory", "edited", "", "memory/tea.md", "", ""]).await;
     assert!(!unchanged.failed && unchanged.json["changed"] == false, "{}", unchanged.markdown);
     story.end().await;
 }
@@ -384,9 +390,9 @@ async fn switched_off_nothing_is_kept_and_nothing_of_it_is_read() {
     assert!(!list.contains("I read it before each answer"), "{list}");
     assert_eq!(story.command_line(&["memory"]).await.json["enabled"], false);
     let placed = story.command_line(&["memory", "place", "", ""]).await;
-    let digest = placed.json["digest"].as_str().unwrap();
-    story.writes("memory/MEMORY.md", &format!("{memory}\nIt likes fish.\n"));
-    let said = story.command_line(&["memory", "edited", "", "memory/MEMORY.md", digest]).await.markdown;
+    let text = placed.json["text"].as_str().unwrap();
+    let new = format!("{memory}\nIt likes fish.\n");
+    let said = story.command_line(&["memory", "edited", "", "memory/MEMORY.md", text, &new]).await.markdown;
     assert!(said.contains("switched off, so I do not read it") && !said.contains("from the next message on"), "{said}");
     story.end().await;
 }

@@ -88,7 +88,7 @@ places! { QUERIES: Query;
     NoteComparison => Linked("/memory/MEMORY", "?from=", "The note and all versions"),
     NoteVersion => Linked("/memory/MEMORY", "?version=", "The note and all versions"),
     WhereToEdit => At("/memory/pets", "?edit=1"),
-    NoteLocation => None("is a place on the disk, for an editor of the computer"),
+    NoteToEdit => None("is the text for an editor of the computer"),
 }
 
 places! { ACTIONS: Action;
