@@ -6,6 +6,7 @@ pub mod links;
 pub mod erasure_query;
 pub mod merge;
 pub mod question;
+pub mod side_files;
 pub mod sse;
 pub mod tokens;
 pub mod winnow;

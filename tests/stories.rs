@@ -177,6 +177,8 @@ mod oversized;
 mod rules;
 #[path = "stories/memory/salience.rs"]
 mod salience;
+#[path = "stories/memory/side_files.rs"]
+mod side_files;
 #[path = "stories/memory/version_pages.rs"]
 mod version_pages;
 

@@ -12,6 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::id::PersonId;
 use crate::skill::name;
 use crate::text::cut_bytes;
+use crate::text::side_files::is_side_file;
 
 /// Length limit of a cleaned name of a person or file, in bytes.
 const MAX_NAME: usize = 60;
@@ -120,9 +121,11 @@ pub fn own(folder: &str, location: &str) -> Option<String> {
     (!of_others && !is_hidden(own)).then(|| format!("{base}{own}"))
 }
 
-/// Returns true if a part of the path begins with a dot. Such files are private.
+/// Returns true if a part of the path begins with a dot, or if the file is one that an editor or a
+/// system left. Such files are part of no folder.
 pub(super) fn is_hidden(path: &str) -> bool {
-    path.split('/').any(|part| part.trim_start_matches(name::is_hidden).starts_with('.'))
+    let file = path.rsplit('/').next().unwrap_or(path);
+    path.split('/').any(|part| part.trim_start_matches(name::is_hidden).starts_with('.')) || is_side_file(file)
 }
 
 /// Returns true if only the owner may edit the file, by hand. The path is as its owner sees it.

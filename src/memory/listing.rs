@@ -131,7 +131,8 @@ impl Workspace {
         if lock(&self.0.listed).get(notes) == Some(&changed_at) {
             return Ok(None);
         }
-        let names = disk.file_names(notes)?;
+        let mut names = disk.file_names(notes)?;
+        names.retain(|name| !layout::is_hidden(name));
         let mut listed: HashSet<String> = HashSet::new();
         for name in names.iter().filter(|name| holds_lines(&layout::within("memory", name))) {
             let bytes = disk.read(&layout::within(notes, name), layout::MAX_TEXT_FILE).unwrap_or_default();
@@ -241,7 +242,7 @@ fn is_listed_note(path: &str) -> bool {
     let line = memory_md::format_index_line("x", name_of(path), "");
     // A name that a link cannot hold would never count as listed.
     let can_be_linked = memory_md::parse_index_line(&line).is_some_and(|(_, file, _)| file == name_of(path));
-    can_be_linked && stem.is_some_and(|stem| stem != "MEMORY" && !memory_md::is_day(stem))
+    can_be_linked && !layout::is_hidden(path) && stem.is_some_and(|stem| stem != "MEMORY" && !memory_md::is_day(stem))
 }
 
 /// Returns the time of the last change of a folder; `None` if there is none.
@@ -264,14 +265,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_of_days_need_no_line() {
+    fn notes_of_days_and_files_of_editors_need_no_line() {
         for path in ["memory/tea.md", "memory/2026-11-2.md", "memory/2026-11-xx.md", "memory/a (b).md"] {
             assert!(is_listed_note(path), "{path}");
         }
         for path in ["memory/1) intro.md", "memory/plan (draft.md"] {
             assert!(!is_listed_note(path), "no link can hold {path}");
         }
-        for path in ["memory/MEMORY.md", "memory/2026-11-21.md", "memory/untrusted/a.md", "memory/a.txt", "USER.md"] {
+        for path in ["memory/MEMORY.md", "memory/2026-11-21.md", "memory/untrusted/a.md", "memory/a.txt", "USER.md"]
+            .into_iter()
+            .chain(["memory/tea (conflicted copy 2026-11-24).md", "memory/tea.sync-conflict-20261124.md"])
+        {
             assert!(!is_listed_note(path), "{path}");
         }
     }

@@ -173,7 +173,8 @@ impl Workspace {
     pub(super) fn profiles(&self, folder: &str) -> Vec<String> {
         let found = fs::read_dir(self.0.experience.unchecked(folder)).into_iter().flatten();
         let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let mut profiles: Vec<String> = names.filter(|file| file.ends_with(".md") && !file.starts_with('.')).collect();
+        let mut profiles: Vec<String> =
+            names.filter(|file| file.ends_with(".md") && !layout::is_hidden(file)).collect();
         profiles.sort();
         profiles
     }

@@ -1,8 +1,8 @@
 //! The contents of the skills folder, with a cheap way to read them again.
 //!
 //! A [`Catalogue`] is one look: it contains every folder with a `SKILL.md`, either as a [`Skill`]
-//! or as an [`UnloadableSkill`] with the reason. Plain files, folders without a `SKILL.md` and
-//! entries that begin with a dot are silently left out; links are listed and never followed. The
+//! or as an [`UnloadableSkill`] with the reason. Plain files, folders without a `SKILL.md`,
+//! entries that begin with a dot and the files of editors are silently left out; links are listed and never followed. The
 //! [`SkillCache`] reads a folder again only if the stamp of a file in it has changed, and returns
 //! the same catalogue while nothing has changed. It takes the stamps before it reads, so the next
 //! look notices a change made meanwhile. It decides nothing about use: the skills may be held.
@@ -14,6 +14,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::text::side_files::is_side_file;
 use crate::wording;
 
 use super::folder::{Digest, MAIN, MOST_FILES, SkillFolder, Unreadable};
@@ -333,6 +334,9 @@ fn collect(here: &Path, inside: &str, all: &mut Vec<(String, Stamp)>) -> io::Res
         let Some(metadata) = if_present(entry.metadata())? else { continue };
         let name = entry.file_name();
         let name = name.to_string_lossy();
+        if is_side_file(&name) {
+            continue;
+        }
         let path = if inside.is_empty() { name.into_owned() } else { format!("{inside}/{name}") };
         all.push((path.clone(), Stamp::of(&metadata)));
         if all.len() > MOST_STAMPS {

@@ -2,7 +2,7 @@
 //!
 //! A [`SkillFolder`] is a value: it is read, compared and written as a whole, so that the judged
 //! content is always the used content. Links and other special files make a folder unreadable; they
-//! could lead out of it. The digest covers every path and every byte, each with its length, so two
+//! could lead out of it. Files that editors and systems leave are no part of it. The digest covers every path and every byte, each with its length, so two
 //! folders have the same digest only if they are identical.
 
 use std::collections::BTreeMap;
@@ -12,6 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
+
+use crate::text::side_files::is_side_file;
 
 /// The file that makes a folder a skill.
 pub const MAIN: &str = "SKILL.md";
@@ -172,6 +174,9 @@ fn read_into(
     for entry in std::fs::read_dir(here).map_err(|error| failed(inside, error))? {
         let entry = entry.map_err(|error| failed(inside, error))?;
         let name = entry.file_name();
+        if is_side_file(&name.to_string_lossy()) {
+            continue;
+        }
         let Some(name) = name.to_str() else { return Err(Unreadable::Name(format!("{inside}…"))) };
         let path = if inside.is_empty() { name.to_owned() } else { format!("{inside}/{name}") };
         let kind = entry.file_type().map_err(|error| failed(&path, error))?;
@@ -205,6 +210,7 @@ fn read_file(path: &Path, remaining: u64) -> std::io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::side_files::tests::LEFT;
     use proptest::prelude::*;
 
     fn folder(files: &[(&str, &str)]) -> SkillFolder {
@@ -235,6 +241,24 @@ mod tests {
         assert_eq!(SkillFolder::read(root.path()).unwrap(), folder(&[("SKILL.md", "a"), ("resources/x", "bc")]));
         std::os::unix::fs::symlink("/etc/passwd", root.path().join("resources/y")).unwrap();
         assert_eq!(SkillFolder::read(root.path()), Err(Unreadable::NotPlain("resources/y".to_owned())));
+    }
+
+    /// Proves: memory/side-files
+    #[test]
+    fn files_of_editors_change_no_digest() {
+        let root = tempfile::tempdir().unwrap();
+        std::fs::create_dir(root.path().join("resources")).unwrap();
+        std::fs::write(root.path().join("SKILL.md"), "a").unwrap();
+        std::fs::write(root.path().join("resources/x"), "bc").unwrap();
+        let before = SkillFolder::read(root.path()).unwrap();
+        for name in LEFT {
+            for inside in [root.path().join(name), root.path().join("resources").join(name)] {
+                std::fs::write(inside, b"\0\x01Bud1").unwrap();
+            }
+        }
+        std::os::unix::fs::symlink("ada@host.1", root.path().join(".#SKILL.md~")).unwrap();
+        let after = SkillFolder::read(root.path()).unwrap();
+        assert_eq!((&after, after.digest()), (&before, before.digest()));
     }
 
     #[test]

@@ -5,6 +5,8 @@
 //! ([`path_problem`]). All examine text alone, so that they can be applied before anything is
 //! written.
 
+use crate::text::side_files::is_side_file;
+
 /// The maximum number of characters of a name.
 pub const LONGEST: usize = 64;
 
@@ -69,6 +71,9 @@ fn part_problem(part: &str) -> Option<&'static str> {
     if part.starts_with('.') {
         return Some("has a part that begins with a dot");
     }
+    if is_side_file(part) {
+        return Some("is a file that an editor or a system leaves, and no part of a skill");
+    }
     None
 }
 
@@ -128,6 +133,9 @@ mod tests {
             "a\u{202e}b",
             "a\u{200b}b",
             ".git/config",
+            "SKILL.md~",
+            "a/SKILL.sync-conflict-20261124.md",
+            "Thumbs.db",
             "a/.env",
             "a/b/c/d/e/f/g",
             "skill.md",

@@ -5,7 +5,8 @@
 //! filesystems that others may write to unseen (network disks, folders shared with a virtual
 //! machine), and when the kernel has no room for more watches, there is no queue, and every file is
 //! checked. The queue is never the only source: from time to time a search lists all files with
-//! their stamps. A listing skips hidden names, and links too: their targets are found at their own
+//! their stamps. A listing skips hidden names, those of editors and systems
+//! among them, and links too: their targets are found at their own
 //! locations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -82,7 +83,7 @@ pub(super) fn list_files(root: &Path, folder: &str, on_folder: &mut dyn FnMut(&s
             let Some(name) = entry.file_name().to_str().map(str::to_owned) else { continue };
             let inside = layout::within(&inside, &name);
             let is_of_others = folder.is_empty() && layout::is_of_others(&inside);
-            let is_skipped = is_of_others || name.starts_with('.');
+            let is_skipped = is_of_others || layout::is_hidden(&name);
             let Some(found) = entry.metadata().ok().filter(|_| !is_skipped) else { continue };
             if found.is_file() {
                 files.insert(inside, disk::stamp(&found));
@@ -219,7 +220,7 @@ mod system {
                     let name = name.to_string_lossy();
                     let path =
                         if folder.ends_with('/') { format!("{folder}{name}") } else { layout::within(folder, &name) };
-                    if !name.starts_with('.') && changes.paths.last() != Some(&path) {
+                    if !layout::is_hidden(&name) && changes.paths.last() != Some(&path) {
                         changes.paths.push(path);
                     }
                 }
