@@ -155,7 +155,12 @@ impl SkillsAdmin<'_> {
                 (entry.note, entry.waits) = (why.clone(), *waits);
             }
         }
-        entries.extend(live.broken.iter().map(broken_entry));
+        for broken in &live.broken {
+            match entries.iter_mut().find(|entry| entry.name == broken.folder) {
+                Some(entry) => entry.note = says::change_unreadable(&broken.why),
+                None => entries.push(broken_entry(broken)),
+            }
+        }
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(entries)
     }

@@ -7,7 +7,8 @@
 //! skill is also live at once, and the owners are told, unless the scan finds something or it newly
 //! does what waits under every policy: then the change is held, and the last accepted version stays
 //! in use, served from the journal. With `by_hand = "hold-all"` that holds for every change that
-//! the gate did not make. A folder that has disappeared is recorded as gone. While nothing changes
+//! the gate did not make. The same version stays in use while its folder cannot be read, and the
+//! owners are told the reason. A folder that has disappeared is recorded as gone. While nothing changes
 //! on disk, a look only walks the metadata.
 
 use std::collections::BTreeMap;
@@ -16,15 +17,20 @@ use std::sync::atomic::Ordering;
 
 use super::effects::Effects;
 use super::proposal::{self, ProposalDraft, ProposalOrigin};
+use super::reveal::reveal;
 use super::{ProposalChange, Refused, Review, Staged, label, scan};
 use crate::config::ByHand;
-use crate::id::{ProposalId, VersionId};
+use crate::id::{AddressId, ProposalId, VersionId};
 use crate::skill::builtin::Builtin;
 use crate::skill::manifest::Manifest;
 use crate::skill::{self, Available, Catalogue, Digest, Skill, SkillFolder, UnloadableSkill};
-use crate::store::{NewVersion, Node, OriginKind, ProposalState, SeenSkill, SkillRow, SkillState, Tx, VersionRow};
+use crate::store::{
+    NewOutbox, NewVersion, Node, OriginKind, ProposalState, SeenSkill, SkillRow, SkillState, Tx, VersionRow,
+};
+use crate::text::one_line;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wording::review as says;
 
 /// A skill that may be used.
 #[derive(Debug, Clone)]
@@ -54,7 +60,8 @@ pub struct ActiveSkills {
     /// Folders that wait for the owner. If an earlier version was accepted, that version is among
     /// `skills`.
     pub held: Vec<String>,
-    /// Folders that cannot be read as skills.
+    /// Folders that cannot be read as skills. If an earlier version was accepted, that version is
+    /// among `skills`.
     pub broken: Vec<UnloadableSkill>,
 }
 
@@ -137,10 +144,11 @@ impl Review {
         let (live, held) = if has_changes {
             let rules = self.0.rules;
             let job = move |tx: Tx<'_>| compare(tx, rules, &seen, now);
-            let compared = self.0.journal.write("look at the skills", job).await?;
+            let (live, held, told) = self.0.journal.write("look at the skills", job).await?;
+            told.into_iter().for_each(|address| self.0.notifier.posted(address));
             // Perhaps an edit is to be told.
             self.wake_worker();
-            compared
+            (live, held)
         } else {
             let rules = self.0.rules;
             self.0.journal.read(move |db| known(db, rules, &seen)).await?
@@ -254,8 +262,9 @@ fn compare(
     rules: Rules,
     catalogue: &Catalogue,
     now: Timestamp,
-) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
+) -> anyhow::Result<(ActiveSkills, Vec<String>, Vec<AddressId>)> {
     let rows = tx.skills().skills()?;
+    let mut told = Vec::new();
     for row in rows.iter().filter(|row| !catalogue.skills.contains_key(&row.name)) {
         let state = without_a_skill(catalogue, row);
         if row.state == state {
@@ -272,6 +281,8 @@ fn compare(
             label: &label::of_a_person(),
             at: now,
         })?;
+        let broken = catalogue.broken.iter().find(|broken| broken.folder == row.name && row.version.is_some());
+        told.extend(broken.map(|broken| tell_of_unreadable_edit(tx, broken, now)).transpose()?.into_iter().flatten());
     }
     for skill in catalogue.skills.values().filter(|skill| !rows.iter().any(|row| is_known(row, skill))) {
         record_content(tx, rules, skill, now)?;
@@ -283,7 +294,21 @@ fn compare(
             tx.proposals().settle_proposal(row.id, ProposalState::Expired, "", now)?;
         }
     }
-    known(*tx, rules, catalogue)
+    let (live, held) = known(*tx, rules, catalogue)?;
+    Ok((live, held, told))
+}
+
+/// Tells the owners why a folder cannot be read; returns their addresses. The reason may name files
+/// of the folder, which was never accepted like this.
+fn tell_of_unreadable_edit(tx: Tx<'_>, broken: &UnloadableSkill, now: Timestamp) -> anyhow::Result<Vec<AddressId>> {
+    let shown = |text: &str| one_line(&reveal(text));
+    let words = says::unreadable_edit(&shown(&broken.folder).replace('`', "'"), &shown(&broken.why));
+    let owners = tx.people().reachable_owners()?;
+    for (owner, address) in &owners {
+        let text: Text = Labelled::new(Arc::from(&*words), label::of_a_held_folder(), Scope::Person(*owner));
+        tx.outbox().post(&NewOutbox::notice(*address, &text, now))?;
+    }
+    Ok(owners.into_iter().map(|(_, address)| address).collect())
 }
 
 /// Records content that is new, or that has come back.
@@ -372,6 +397,11 @@ fn known(db: crate::store::Db<'_>, rules: Rules, catalogue: &Catalogue) -> anyho
         };
         live.skills.extend(one.map(|one| (name.clone(), one)));
     }
+    for broken in &catalogue.broken {
+        let accepted = rows.iter().find(|row| row.name == broken.folder).and_then(|row| row.version);
+        let one = accepted.map(|version| last_accepted(db, catalogue, version)).transpose()?.flatten();
+        live.skills.extend(one.map(|one| (broken.folder.clone(), one)));
+    }
     let held = live.held.clone();
     Ok((live, held))
 }
@@ -380,7 +410,8 @@ fn used(skill: Arc<Skill>, version: VersionRow) -> LiveSkill {
     LiveSkill { skill, version: version.id, origin: version.origin, label: version.label }
 }
 
-/// Returns the version from the journal that stays in use while a change of its folder is held.
+/// Returns the version from the journal that stays in use while a change of its folder is held or
+/// cannot be read.
 fn last_accepted(db: crate::store::Db<'_>, catalogue: &Catalogue, id: VersionId) -> anyhow::Result<Option<LiveSkill>> {
     let Some(version) = db.skills().version_row(id)?.filter(|version| version.accepted) else { return Ok(None) };
     let content = SkillFolder::new(db.skills().files_of_version(id)?);

@@ -4,7 +4,7 @@
 //!
 //! Reading is lenient, so that files written for other programs load: unknown keys are ignored, a
 //! list may be a list or a text, invalid YAML is read line by line, and the first paragraph
-//! replaces a missing description. Neither way of reading examines what a skill tells a model to
+//! replaces a missing description, unless a key looks like a misspelt one. Neither way of reading examines what a skill tells a model to
 //! do.
 //!
 //! [`strict`] is for authors: it reports all violations of the published rules, as the format's
@@ -29,6 +29,9 @@ pub const LONGEST_DESCRIPTION: usize = 1_024;
 
 /// The maximum number of characters of a compatibility note.
 pub const LONGEST_COMPATIBILITY: usize = 500;
+
+/// The number of wrong letters in a key that was meant as `description`.
+const MISSPELT: usize = 2;
 
 /// A skill's description of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +96,9 @@ pub enum ManifestProblem {
     /// No description was found anywhere.
     #[error("there is no description; add `description:` and say what the skill does and when to use it")]
     NoDescription,
+    /// A key that is not quite `description`, and no description.
+    #[error("`{0}` looks like `description`; write `description:`")]
+    Misspelt(String),
     /// The file does not begin with front matter.
     #[error("it does not begin with front matter; begin with a line of three dashes, `name:` and `description:`")]
     NoFront,
@@ -163,7 +169,10 @@ pub fn read<'a>(text: &'a str, folder: &str) -> Result<(Manifest, &'a str), Prob
     let name = front.text("name").map(|name| one_line(&name)).filter(|name| name::is_plain(name));
     let (description, form) = match front.text("description") {
         Some(description) => (description, ManifestFormat::FrontMatter),
-        None => (description_of_body(body).ok_or_else(|| nothing(body, line, body_line))?, ManifestFormat::Legacy),
+        None => match misspelt(&front, line) {
+            Some(problem) => return Err(problem),
+            None => (description_of_body(body).ok_or_else(|| nothing(body, line, body_line))?, ManifestFormat::Legacy),
+        },
     };
     let manifest = Manifest {
         name: name.unwrap_or_else(|| folder.to_owned()),
@@ -230,6 +239,13 @@ fn split(text: &str) -> Result<ManifestParts<'_>, Problem> {
         Some((line, _)) => Err(Problem { line, what: ManifestProblem::Unclosed }),
         None => Err(Problem { line: 1, what: ManifestProblem::Blank }),
     }
+}
+
+/// Returns the problem of a key that was meant as `description`, if there is one.
+fn misspelt(front: &Front, first: usize) -> Option<Problem> {
+    let is_meant = |key: &str| strsim::damerau_levenshtein(&key.to_lowercase(), "description") <= MISSPELT;
+    let entry = front.entries.iter().find(|entry| entry.key != "description" && is_meant(&entry.key))?;
+    Some(Problem { line: first + entry.line, what: ManifestProblem::Misspelt(entry.key.clone()) })
 }
 
 /// Returns the problem of a missing description, at the line where it belongs.

@@ -266,6 +266,18 @@ pub fn skill(name: &str, state: &str, description: &str) -> String {
     format!("- **{name}**{state}{colon}{description}")
 }
 
+/// Notice about an accepted skill whose folder cannot be read now.
+pub fn unreadable_edit(name: &str, why: &str) -> String {
+    format!(
+        "I cannot read your change of the skill `{name}`: {why}. The version before it stays in use until it can be read."
+    )
+}
+
+/// State of a skill whose folder cannot be read.
+pub fn change_unreadable(why: &str) -> String {
+    format!("in use as you last accepted it; its folder does not load: {why}")
+}
+
 /// State of an invalid skill folder.
 pub fn broken(why: &str) -> String {
     format!("does not load: {why}")

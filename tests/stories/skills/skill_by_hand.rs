@@ -157,10 +157,32 @@ async fn an_edit_in_place_is_live_at_once_and_one_with_a_finding_leaves_the_last
     story.say(ADA, "and now?").await;
     assert!(list_in_prompt(&story).contains("Use for coffee too."));
 
-    // Briefly incomplete: the skill still exists, so the next write is a change in place.
-    std::fs::write(story.home.join("skills/tea/SKILL.md"), "---\nname: tea\n").unwrap();
-    story.say(ADA, "and now?").await;
-    assert_eq!((list_in_prompt(&story).as_str(), story.text("SELECT state FROM skills").as_str()), ("", "broken"));
+    // Incomplete: the last version stays, and the next write is a change in place.
+    for (text, reason) in [
+        (&b"---\nname: tea\n"[..], "SKILL.md, line 1: the front matter begins here and does not end"),
+        (b"", "SKILL.md, line 1: it is empty"),
+        (b"---\nname: tea\ndescription: Caf\xe9\n---\n", "SKILL.md, line 3: it is not UTF-8"),
+        (b"---\nname: tea\ndescripton: Use for tea.\n---\n\nWarm it.\n", "SKILL.md, line 3: descripton looks like"),
+    ] {
+        std::fs::write(story.home.join("skills/tea/SKILL.md"), text).unwrap();
+        for _ in 0..2 {
+            story.say(ADA, "and now?").await;
+            assert!(list_in_prompt(&story).contains("Use for coffee too."), "{reason}: {}", list_in_prompt(&story));
+        }
+        assert_eq!(story.text("SELECT state FROM skills"), "broken", "{reason}");
+        let told = |text: &String| text.contains(reason) && text.contains("stays in use");
+        assert_eq!(
+            story.received_by(ADA).into_iter().filter(told).count(),
+            1,
+            "{reason}: {:?}",
+            story.received_by(ADA)
+        );
+        let list = story.command_line(&["skills", "list"]).await;
+        assert_eq!((list.json[0]["state"].as_str(), list.json[1].is_null()), (Some("live"), true), "{}", list.markdown);
+        assert!(list.markdown.contains("its folder does not load"), "{}", list.markdown);
+        story.write_skill("tea", "Use for coffee too.", "Warm both pots.");
+        story.say(ADA, "and now?").await;
+    }
     story.write_skill("tea", "Use for cocoa too.", "Warm all pots.");
     story.say(ADA, "and now?").await;
     assert!(list_in_prompt(&story).contains("Use for cocoa too."));
