@@ -1,5 +1,6 @@
 //! Small pure operations on text: cutting, measuring, and folding for search.
 
+pub mod charset;
 pub mod fold;
 pub mod headings;
 pub mod links;

@@ -19,6 +19,7 @@ use crate::id::FileId;
 use crate::message::file_type;
 use crate::people::{Party, Person};
 use crate::store::{Db, Node};
+use crate::text::charset;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
@@ -292,7 +293,7 @@ impl WorkspaceFiles<'_> {
     /// plain Markdown files in the person's `memory/` are notes.
     ///
     /// # Errors
-    /// If the file is not a note, is missing, too long or not UTF-8, or was written for another
+    /// If the file is not a note, is missing, too long or no text, or was written for another
     /// party.
     pub async fn read_note(&self, owner: &Person, path: &str) -> anyhow::Result<(Text, Option<i64>)> {
         anyhow::ensure!(layout::is_note(path), "it is not a Markdown file in memory/");
@@ -300,7 +301,7 @@ impl WorkspaceFiles<'_> {
         let (scope, requested_path) = (who.scope(), layout::within(&self.folder_of(&who).await?, path));
         let found = self.read_verbatim(scope, requested_path).await?;
         let (bytes, row, label) = found.ok_or_else(|| std::io::Error::from(ErrorKind::NotFound))?;
-        let words = String::from_utf8(bytes).ok().context("it is not UTF-8")?;
+        let words = charset::decode(bytes).context("it is no text")?;
         Ok((Labelled::new(Arc::from(words), label, scope), row))
     }
 
@@ -308,7 +309,7 @@ impl WorkspaceFiles<'_> {
     /// `None` if there is no such file, or if their folder is closed.
     ///
     /// # Errors
-    /// If the file is unreadable, too long or not UTF-8, or was written for another party.
+    /// If the file is unreadable, too long or no text, or was written for another party.
     pub async fn read_heartbeat(&self, owner: &Person) -> anyhow::Result<Option<(Text, Option<i64>)>> {
         let who = Party::One(owner.clone());
         let folder = match self.folder_of(&who).await {
@@ -317,7 +318,7 @@ impl WorkspaceFiles<'_> {
         };
         let found = self.read_verbatim(who.scope(), layout::within(&folder, HEARTBEAT)).await?;
         let Some((bytes, row, label)) = found else { return Ok(None) };
-        let words = String::from_utf8(bytes).ok().context("It is not UTF-8")?;
+        let words = charset::decode(bytes).context("It is no text")?;
         Ok(Some((Labelled::new(Arc::from(words), label, who.scope()), row)))
     }
 
@@ -555,7 +556,7 @@ fn read_text(requested_path: String, real_path: String, found: &ResolvedPath) ->
     let file = disk::open(found).map_err(|_| AccessRefusal::Missing)?;
     let bytes = disk::read_up_to(file, layout::MAX_TEXT_FILE).map_err(|_| AccessRefusal::TooLarge)?;
     let digest = page::digest(&bytes);
-    let text = String::from_utf8(bytes).map_err(|_| AccessRefusal::NoText)?;
+    let text = charset::decode(bytes).ok_or(AccessRefusal::NoText)?;
     Ok(FileContent { requested_path, real_path, text, digest })
 }
 

@@ -22,6 +22,7 @@ use super::write::{Author, ChangeOrigin, NewContent, PersonShare};
 use super::{layout, memory_md, note};
 use crate::people::Party;
 use crate::store::{Db, Node};
+use crate::text::charset;
 use crate::time::Timestamp;
 use crate::time::task::lock;
 use crate::trust::Label;
@@ -136,7 +137,7 @@ impl Workspace {
         let mut listed: HashSet<String> = HashSet::new();
         for name in names.iter().filter(|name| holds_lines(&layout::within("memory", name))) {
             let bytes = disk.read(&layout::within(notes, name), layout::MAX_TEXT_FILE).unwrap_or_default();
-            listed.extend(names_listed_in(&String::from_utf8_lossy(&bytes)));
+            listed.extend(names_listed_in(&charset::decode(bytes).unwrap_or_default()));
         }
         let is_unlisted =
             |name: &&String| is_listed_note(&layout::within("memory", name)) && !listed.contains(&name.to_lowercase());

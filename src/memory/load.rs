@@ -188,7 +188,8 @@ impl Workspace {
             let stamp = disk::stamp(&file.metadata()?);
             let bytes = disk::read_up_to(file, MAX_FILE)?;
             let real_path = layout::with_base_of(&requested_path, &found.real_path());
-            let page = Arc::new(FileVersion::of(real_path, &name, &bytes));
+            let page = FileVersion::of(real_path, &name, bytes).context("it is no text")?;
+            let page = Arc::new(page);
             let cached = CachedPage { requested_path: requested_path.clone(), stamp, page: Arc::clone(&page) };
             lock(&self.0.pages).insert(key.clone(), cached);
             anyhow::Ok(page)

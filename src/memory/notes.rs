@@ -18,6 +18,7 @@ use super::workspace::{Notes, WorkspaceFiles, WriteError, WriteRefusal, unless_r
 use super::write::{ChangeOrigin, LabelRule, NewContent, WriteResult};
 use super::{layout, memory_md, page, section};
 use crate::people::Party;
+use crate::text::charset;
 use crate::text::{cut_bytes, one_line, shorten};
 use crate::trust::Label;
 use crate::wording::knowledge as says;
@@ -337,7 +338,7 @@ impl Notes<'_> {
             let mut overflow: Vec<String> = names.iter().filter(|name| memory_md::is_overflow(name)).cloned().collect();
             let text_of = |file: &str| {
                 let bytes = disk.read(&layout::within(&at, file), layout::MAX_TEXT_FILE).unwrap_or_default();
-                String::from_utf8(bytes).unwrap_or_default()
+                charset::decode(bytes).unwrap_or_default()
             };
             let memory = text_of("MEMORY.md");
             let size: usize = memory_md::index_lines(&memory).map(|line| line.len() + 1).sum();

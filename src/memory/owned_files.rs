@@ -18,6 +18,7 @@ use super::workspace::blocking;
 use super::{disk, label, layout};
 use crate::people::Party;
 use crate::store::Db;
+use crate::text::charset;
 use crate::trust::Scope;
 
 /// Maximum depth of nested folders.
@@ -73,7 +74,7 @@ impl WorkspaceFolders<'_> {
     pub async fn words_of(&self, reader: Scope, file: &OwnPath) -> anyhow::Result<Option<String>> {
         let Some(opened) = self.open(reader, file).await? else { return Ok(None) };
         let bytes = self.on_disk(move |_| Ok(disk::read_up_to(opened, layout::MAX_TEXT_FILE).ok())).await?;
-        Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
+        Ok(bytes.and_then(charset::decode))
     }
 
     /// Opens a party's file; `None` if it is missing or belongs to another party.

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use sha2::{Digest, Sha256};
 
 use super::layout;
-use crate::text::cut_bytes;
+use crate::text::{charset, cut_bytes};
 
 const AGENTS: &str = include_str!("../../config/prompts/workspace-AGENTS.md");
 const SOUL: &str = include_str!("../../config/prompts/workspace-SOUL.md");
@@ -114,13 +114,11 @@ pub(super) struct FileVersion {
 }
 
 impl FileVersion {
-    /// Converts the bytes of a file; `name` is the file name as its owner knows it.
-    pub(super) fn of(real_path: String, name: &str, bytes: &[u8]) -> Self {
-        let mut notes = Vec::new();
-        let words = String::from_utf8_lossy(bytes);
-        if std::str::from_utf8(bytes).is_err() {
-            notes.push(format!("{name} holds bytes that are not UTF-8; they are shown as \u{fffd}"));
-        }
+    /// Converts the bytes of a file; `name` is the file name as its owner knows it. `None` if they are
+    /// no text.
+    pub(super) fn of(real_path: String, name: &str, bytes: Vec<u8>) -> Option<Self> {
+        let (mut notes, digest, size) = (Vec::new(), digest(&bytes), bytes.len());
+        let words = charset::decode(bytes)?;
         let mut text = without_comments(words.trim_start_matches('\u{feff}'));
         if text.len() > MAX_TEXT {
             let (shortened, note) =
@@ -128,7 +126,7 @@ impl FileVersion {
             notes.push(note);
             text = shortened;
         }
-        Self { real_path, digest: digest(bytes), size: bytes.len(), text: Arc::from(text), notes }
+        Some(Self { real_path, digest, size, text: Arc::from(text), notes })
     }
 }
 
@@ -191,7 +189,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn text(bytes: &[u8]) -> String {
-        FileVersion::of("USER.md".to_owned(), "USER.md", bytes).text.to_string()
+        FileVersion::of("USER.md".to_owned(), "USER.md", bytes.to_vec()).unwrap().text.to_string()
     }
 
     #[test]
@@ -211,10 +209,10 @@ mod tests {
 
     #[test]
     fn an_overlong_file_is_cut_at_a_character_and_says_so() {
-        let page = FileVersion::of("x".to_owned(), "AGENTS.md", "é".repeat(MAX_TEXT).as_bytes());
+        let page = FileVersion::of("x".to_owned(), "AGENTS.md", "é".repeat(MAX_TEXT).into_bytes()).unwrap();
         assert!(page.text.ends_with("é\n\n(cut after 32768 characters; the rest is in AGENTS.md)"));
         assert_eq!(page.notes, ["AGENTS.md is too long and was cut after 32768 characters"]);
-        let page = FileVersion::of("x".to_owned(), "x", "a".repeat(MAX_TEXT).as_bytes());
+        let page = FileVersion::of("x".to_owned(), "x", "a".repeat(MAX_TEXT).into_bytes()).unwrap();
         assert!(page.notes.is_empty() && page.text.len() == MAX_TEXT);
     }
 
@@ -222,7 +220,7 @@ mod tests {
     #[test]
     fn a_growing_file_keeps_its_end_and_states_the_length_of_the_cut() {
         let lines: Vec<String> = (0..9_000).map(|n| format!("- line {n} é")).collect();
-        let page = FileVersion::of("x".to_owned(), "memory/MEMORY.md", lines.join("\n").as_bytes());
+        let page = FileVersion::of("x".to_owned(), "memory/MEMORY.md", lines.join("\n").into_bytes()).unwrap();
         let (head, rest) = page.text.split_once("\n\n(cut here: ").unwrap();
         let (count, tail) = rest.split_once(" characters are left out; they are in memory/MEMORY.md)\n\n").unwrap();
         let (head, tail): (Vec<&str>, Vec<&str>) = (head.lines().collect(), tail.lines().collect());
@@ -231,15 +229,15 @@ mod tests {
         let middle = lines.get(head.len()..lines.len() - tail.len()).unwrap().join("\n").chars().count() + 2;
         assert!(tail.len() > head.len() && count == middle.to_string(), "{count} {middle}");
         assert!(page.text.len() < MAX_TEXT + 100 && page.notes.len() == 1, "{:?}", page.notes);
-        let page = FileVersion::of("x".to_owned(), "memory/MEMORY.md", "é".repeat(MAX_TEXT).as_bytes());
+        let page = FileVersion::of("x".to_owned(), "memory/MEMORY.md", "é".repeat(MAX_TEXT).into_bytes()).unwrap();
         assert!(page.text.starts_with('é') && page.text.ends_with('é') && page.text.len() < MAX_TEXT + 100);
     }
 
+    /// Proves: memory/encodings
     #[test]
-    fn bytes_that_are_no_text_are_shown_and_noted() {
-        let page = FileVersion::of("x".to_owned(), "USER.md", b"caf\xe9 au lait");
-        assert_eq!(&*page.text, "caf\u{fffd} au lait");
-        assert_eq!(page.notes.len(), 1);
+    fn other_encodings_are_read_and_bytes_that_are_no_text_make_no_page() {
+        assert_eq!(text(b"caf\xe9 au lait"), "café au lait");
+        assert!(FileVersion::of("x".to_owned(), "USER.md", b"caf\xe9\0".to_vec()).is_none());
     }
 
     #[test]
@@ -249,9 +247,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_make_a_page(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let page = FileVersion::of("x".to_owned(), "x", &bytes);
-            prop_assert_eq!(page.notes.is_empty(), std::str::from_utf8(&bytes).is_ok());
+        fn any_bytes_make_a_page_or_none(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let page = FileVersion::of("x".to_owned(), "x", bytes.clone());
+            prop_assert_eq!(page.is_some(), charset::decode(bytes).is_some());
         }
     }
 }

@@ -38,6 +38,7 @@ use crate::id::FileId;
 use crate::people::Party;
 use crate::skill::name::is_hidden;
 use crate::store::{Db, NewFile, Node, Tx, Unplaced};
+use crate::text::charset;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::knowledge as says;
@@ -470,7 +471,7 @@ fn read_current(workspace: &Workspace, location: &str) -> Result<CurrentFile, Wr
     };
     let real_path = layout::with_base_of(location, &reached.real_path());
     let leftover = disk::left_over(&reached.folder, &reached.name, layout::MAX_TEXT_FILE);
-    let leftover = leftover.and_then(|bytes| String::from_utf8(bytes).ok());
+    let leftover = leftover.and_then(charset::decode);
     let read = match reached.kind {
         PathType::Nothing => return Ok(CurrentFile { real_path, leftover, ..nothing() }),
         PathType::File => disk::open(&reached).and_then(|file| disk::read_up_to(file, layout::MAX_TEXT_FILE)),
@@ -481,7 +482,7 @@ fn read_current(workspace: &Workspace, location: &str) -> Result<CurrentFile, Wr
         WriteRefusal::Unreadable(location.to_owned())
     })?;
     let digest = page::digest(&bytes);
-    let text = String::from_utf8(bytes).map_err(|_| WriteRefusal::NoText)?;
+    let text = charset::decode(bytes).ok_or(WriteRefusal::NoText)?;
     Ok(CurrentFile { text: Some(text), digest, real_path, leftover })
 }
 

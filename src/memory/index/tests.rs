@@ -465,7 +465,7 @@ async fn an_exact_match_stands_first() {
 async fn damaged_files_are_named_and_break_nothing() {
     let home = home().await;
     home.write("memory/fine.md", "perfectly fine");
-    home.write("memory/bytes.md", [b'a', 0xff, 0xfe, b'b']);
+    home.write("memory/bytes.md", [b'a', 0, 0xfe, b'b']);
     home.write("memory/nul.md", "a\0b");
     home.write("memory/open.md", "---\nname: Never closed\n\nwords about quicksilver\n");
     home.write("huge.txt", "x".repeat(1_100_000));

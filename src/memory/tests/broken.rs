@@ -36,7 +36,7 @@ fn break_it(home: &Home, inside: &str, how: usize) {
     fs::create_dir_all(home.path(inside).parent().unwrap()).unwrap();
     let _ = fs::remove_file(home.path(inside));
     match how {
-        0 => fs::write(home.path(inside), b"\xff\xfe no text").unwrap(),
+        0 => fs::write(home.path(inside), b"\xff\xfe no texts").unwrap(),
         1 => fs::write(home.path(inside), vec![b'x'; 2 * 1024 * 1024]).unwrap(),
         _ => fs::create_dir(home.path(inside)).unwrap(),
     }

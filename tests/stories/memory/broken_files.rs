@@ -202,7 +202,7 @@ async fn the_list_names_what_cannot_be_read_and_why() {
     story.say(ADA, "/memory").await;
     assert!(!story.last_received_by(ADA).contains("Not read"), "{}", story.last_received_by(ADA));
     let notes = path_of(&story, "workspace/memory");
-    std::fs::write(notes.join("recipe.md"), b"Ten eggs \xff").unwrap();
+    std::fs::write(notes.join("recipe.md"), b"Ten eggs \0\xff").unwrap();
     std::fs::write(notes.join("diary.md"), "x".repeat(1_100_000)).unwrap();
     std::fs::write(path_of(&story, "workspace/USER.md"), b"Ada \xff").unwrap();
     story.say(ADA, "/memory").await;
@@ -216,7 +216,7 @@ async fn the_list_names_what_cannot_be_read_and_why() {
     assert!(story.last_received_by(ADA).contains("larger than 1 MB"), "{}", story.last_received_by(ADA));
     break_memory(&story);
     std::fs::create_dir_all(notes.join("untrusted")).unwrap();
-    std::fs::write(notes.join("untrusted/letter.md"), b"\xff").unwrap();
+    std::fs::write(notes.join("untrusted/letter.md"), b"\xff\0").unwrap();
     story.say(ADA, "/memory").await;
     let list = story.last_received_by(ADA);
     assert!(list.contains("MEMORY.md cannot be read: it is not UTF-8 text") && list.contains("• letter:"), "{list}");

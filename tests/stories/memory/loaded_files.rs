@@ -105,6 +105,37 @@ async fn a_missing_empty_or_binary_file_is_left_out_and_blocks_no_answer() {
     story.end().await;
 }
 
+/// Promise (memory/encodings): A file that you save as UTF-16 or Windows-1252 is read as what you
+/// wrote, and is UTF-8 after the next change. Bytes that are no text are not sent to the model, and
+/// you are told in that very turn.
+#[tokio::test]
+async fn other_encodings_are_read_and_bytes_that_are_no_text_are_told_at_once() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    let memory = story.home.join("workspace/memory/MEMORY.md");
+    let text = "# Memory\n\n## Recent facts\n\n- **Gru\u{df}**: Gr\u{fc}\u{df}e aus K\u{f6}ln\n";
+    let utf_16 = [0xff, 0xfe].into_iter().chain(text.encode_utf16().flat_map(u16::to_le_bytes)).collect();
+    let latin_1 = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    for (bytes, fact) in [(latin_1, "Tea: green"), (utf_16, "Cup: blue")] as [(Vec<u8>, &str); 2] {
+        std::fs::write(&memory, bytes).unwrap();
+        story.say(ADA, "/new").await;
+        story.say(ADA, "and now?").await;
+        assert!(story.model.last_prompt().contains("- **Gruß**: Grüße aus Köln"), "{}", story.model.last_prompt());
+        story.say(ADA, "/memory show MEMORY").await;
+        assert!(story.last_received_by(ADA).contains("Grüße aus Köln"), "{}", story.last_received_by(ADA));
+        story.say(ADA, &format!("/remember {fact}")).await;
+        let written = std::fs::read_to_string(&memory).unwrap();
+        let value = fact.rsplit_once(' ').unwrap().1;
+        assert!(written.contains("Grüße aus Köln") && written.contains(value), "{written}");
+    }
+    std::fs::write(&memory, (0..=255).collect::<Vec<u8>>()).unwrap();
+    story.say(ADA, "are you there?").await;
+    assert!(!story.model.last_prompt().contains('\u{fffd}'), "{}", story.model.last_prompt());
+    let told = story.received_by(ADA).into_iter().filter(|text| text.starts_with("I cannot read memory/MEMORY.md"));
+    assert_eq!(told.count(), 1, "{:?}", story.received_by(ADA));
+    story.end().await;
+}
+
 /// Promise (memory/new-home): A new home contains everything needed, in the folder you name or in
 /// the home. The same folder by another name is the same memory, another folder an empty one, and
 /// existing files are never overwritten.
