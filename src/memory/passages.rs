@@ -218,7 +218,7 @@ fn is_ticked(line: &str, old: &str) -> bool {
 }
 
 /// Returns whether a line holds a piece of the one that stood in its place.
-pub(super) fn is_made_of(line: &str, old: &str) -> bool {
+fn is_made_of(line: &str, old: &str) -> bool {
     let joined = |line: &str| words(line).concat().to_lowercase();
     let (line, old) = (joined(line), joined(old));
     let letters: Vec<char> = line.chars().collect();

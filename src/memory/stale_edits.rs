@@ -7,8 +7,8 @@
 //! theirs.
 //!
 //! A person may also remove just those lines on purpose. So nothing is put back if the file is an
-//! earlier version, if lines were only removed, if other words stand in the place of a missing line
-//! that share a piece with it, or if most of the file is new. A line that comes from neither the
+//! earlier version, if lines were only removed, if another form of a missing line stands in its place,
+//! or if most of the file is new. A line that comes from neither the
 //! edit nor the newest version never returns: what was forgotten or removed stays away.
 
 use std::collections::HashSet;
@@ -18,14 +18,15 @@ use std::time::Duration;
 use similar::DiffOp;
 use tokio::sync::OwnedMutexGuard;
 
-use super::passages::{Passages, is_made_of};
+use super::passages::Passages;
 use super::workspace::{FileVersions, WriteError};
 use super::write::{Author, ChangeOrigin, CurrentFile, PersonShare, WritePlan};
-use super::{label, layout};
+use super::{label, layout, memory_md};
 use crate::id::FileId;
 use crate::people::Party;
 use crate::store::{Db, FileRow, Node};
 use crate::text::merge::{self, ClashRule, line_changes, lines};
+use crate::text::words_in;
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
@@ -156,23 +157,25 @@ fn evidence(base: &str, newest: &str, edit: &str) -> Evidence {
     if is_only_shorter || is_reworded(newest, edit, &in_base) { Evidence::Against } else { Evidence::ForIt }
 }
 
-/// Returns whether other words stand in the place of a line that is not in the base, and share a
-/// piece with it.
+/// Returns whether another form of a line that is not in the base stands in its place.
 fn is_reworded(newest: &str, edit: &str, in_base: &HashSet<&str>) -> bool {
     let (before, after) = (lines(newest), lines(edit));
     line_changes(&before, &after).iter().any(|change| {
         let olds = before.get(change.old_range()).unwrap_or_default();
         let news = after.get(change.new_range()).unwrap_or_default();
         let mut missing = olds.iter().filter(|line| !line.trim().is_empty() && !in_base.contains(line.trim()));
-        let is_new = |line: &&&str| !line.trim().is_empty() && !in_base.contains(line.trim());
-        !matches!(change, DiffOp::Equal { .. })
-            && missing.any(|old| news.iter().filter(is_new).any(|new| is_made_of(without_day(new), without_day(old))))
+        let is_changed = !matches!(change, DiffOp::Equal { .. });
+        is_changed && missing.any(|old| news.iter().any(|new| is_form_of(new, old)))
     })
 }
 
-/// Returns a line without the day at its end, which says nothing about the rest.
-fn without_day(line: &str) -> &str {
-    super::memory_md::split_day(line.trim()).0
+/// Returns whether a line states a fact of the same key, or shares half of the words.
+fn is_form_of(new: &str, old: &str) -> bool {
+    if let (Some(old), Some(new)) = (memory_md::parse_fact(old), memory_md::parse_fact(new)) {
+        return memory_md::is_same_key(&old.key, &new.key);
+    }
+    let [old, new] = [old, new].map(|line| words_in(line).map(str::to_lowercase).collect::<HashSet<String>>());
+    !old.is_empty() && old.intersection(&new).count() * 2 >= old.len()
 }
 
 fn spoken_lines(text: &str) -> HashSet<&str> {
