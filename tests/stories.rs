@@ -171,6 +171,8 @@ mod memory_power;
 mod notes;
 #[path = "stories/memory/one_value.rs"]
 mod one_value;
+#[path = "stories/memory/open_list.rs"]
+mod open_list;
 #[path = "stories/memory/oversized.rs"]
 mod oversized;
 #[path = "stories/memory/rules.rs"]

@@ -7,6 +7,7 @@
 //! parser, the check of the role, `/help`, the chat menu, the hint for a mistyped name, the command
 //! line's help and the list in `docs/operating.md` read it there.
 
+mod agenda_arguments;
 mod arguments;
 mod command_line;
 mod search_flags;

@@ -6,7 +6,7 @@
 use serde_json::json;
 
 use super::answer::{Answer, CommandError, Render, RenderContext, plain};
-use super::command::{self, Action, Command, Query};
+use super::command::{self, Action, Command, OpenItemChange, Query};
 use super::erasure::ForgetRequest;
 use super::paging::{ListPlace, PageRequest};
 use super::usage::UsagePeriod;
@@ -222,11 +222,7 @@ impl Admin {
             Action::CancelReminder(id) => self.jobs().cancel_reminder(origin.person()?, id, language).await,
             Action::FinishReminder(id) => self.jobs().finish_reminder(origin.person()?, id, language).await,
             Action::SnoozeReminder(id) => self.jobs().snooze_reminder(origin.person()?, id, language).await,
-            Action::ChangeOpenItems(change) => {
-                let person = origin.person()?;
-                let typed = memory_files.change_by(person, "open").label;
-                return self.jobs().change_open_items(person, change, typed, language).await;
-            }
+            Action::ChangeOpenItems(change) => return self.change_open_items(origin, change).await,
             Action::ChangeHeartbeat(change) => return self.jobs().change_heartbeat(origin.person()?, change).await,
             Action::Reflect(request) => match chat_person {
                 Some(person) => self.jobs().reflect(person, &request).await,
@@ -235,10 +231,7 @@ impl Admin {
             Action::PreferModel(name) => reports.prefer(&name).await,
             Action::ForgetLearned => reports.forget_learned().await,
             Action::AcceptTool { name, hash, word, marks } => reports.accept_tool(&name, &hash, &word, &marks).await,
-            Action::RepairKnowledge => {
-                let repaired = memory_files.knowledge(RepairMode::Repair).await?;
-                Ok(Answer::rendering(&repaired, &self.render_context(surface)))
-            }
+            Action::RepairKnowledge => self.repair_knowledge(surface).await,
             Action::Claim => self.members().claim().await,
             Action::Browsers(change) => self.members().change_browsers(origin, &change).await,
             Action::Link => self.members().link_code(origin.person()?, language).await,
@@ -291,6 +284,17 @@ impl Admin {
             Action::ExportTo { name, file } => self.history().export_to(&name, &file).await,
         };
         Ok(answer?)
+    }
+
+    async fn change_open_items(&self, origin: &Origin, change: OpenItemChange) -> Result<Answer, CommandError> {
+        let person = origin.person()?;
+        let typed = self.memory_files().change_by(person, "open").label;
+        self.jobs().change_open_items(person, change, typed, origin.surface.language()).await
+    }
+
+    async fn repair_knowledge(&self, surface: Surface) -> anyhow::Result<Answer> {
+        let repaired = self.memory_files().knowledge(RepairMode::Repair).await?;
+        Ok(Answer::rendering(&repaired, &self.render_context(surface)))
     }
 
     /// Returns the person of that name, or the caller if it is blank. An editor opened from a chat

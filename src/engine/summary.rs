@@ -190,8 +190,8 @@ pub async fn ask(pool: &ModelPool, material: &SummaryMaterial, most: u64) -> Res
     }
     let Some(whole) = parts.pop() else { return Err(ModelError::Rejected("nothing was said".to_owned())) };
     let content = SummaryContent { pending: list.words(), ..whole.open().0.clone() };
-    let made =
-        MadeSummary { content: Labelled::new(content, whole.label().join_with(&label), *scope), open: list.changes };
+    // The last input held what is open, with its label.
+    let made = MadeSummary { content: Labelled::new(content, whole.label().clone(), *scope), open: list.changes };
     Ok((made, model))
 }
 

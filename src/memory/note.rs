@@ -94,21 +94,20 @@ pub fn write(note: &Note) -> String {
     format!("---\nname: {name}\ndescription: {description}\ntype: {kind}\n---\n\n{}\n", note.body.trim())
 }
 
-/// Returns what a body says first, in at most 100 characters: its first paragraph, and the one after
-/// a colon, without headings and without a line that only repeats the title. A body of headings
-/// alone gives the first of them.
+/// Returns what a body says first, in at most 100 characters: its first line that does not only
+/// repeat the title, with the sentence after a heading, or the line after a colon.
 pub fn hook(title: &str, body: &str) -> String {
     let words = |line: &str| one_line(line.trim_start_matches(['#', '>', ' ']));
-    let mut said: Vec<String> = Vec::new();
-    for line in body.lines().filter(|line| !line.trim_start().starts_with('#')) {
-        match (words(line), said.last()) {
-            (line, Some(last)) if line.is_empty() && !last.ends_with(':') => break,
-            (line, _) if line.is_empty() || said.is_empty() && is_same_title(&line, title) => {}
-            (line, _) => said.push(line),
-        }
+    let says_more = |line: &&str| !words(line).is_empty() && !is_same_title(&words(line), title);
+    let mut lines = body.lines().map(str::trim).filter(says_more);
+    let Some(first) = lines.next() else { return shorten(&one_line(title), HOOK) };
+    let (is_heading, begin) = (first.starts_with('#'), words(first));
+    let next = lines.next().filter(|next| !next.starts_with('#'));
+    let next = next.filter(|next| if is_heading { !next.starts_with(['-', '*', '+']) } else { begin.ends_with(':') });
+    match next {
+        Some(next) => shorten(&format!("{}: {}", begin.trim_end_matches([':', '.']), words(next)), HOOK),
+        None => shorten(&begin, HOOK),
     }
-    let heading = || body.lines().map(words).find(|line| !line.is_empty()).unwrap_or_default();
-    shorten(&if said.is_empty() { heading() } else { said.join(" ") }, HOOK)
 }
 
 /// Returns a rule as it is shown: one list item for each line of the note that has words, without
@@ -171,7 +170,7 @@ mod tests {
     fn a_note_says_what_it_is() {
         let note = Note::new(" Deploy\nkey ", "# Where\n\nIn the safe: \"left\" drawer.\n", "Preference");
         let text = write(&note);
-        let front = "---\nname: \"Deploy key\"\ndescription: \"In the safe: \\\"left\\\" drawer.\"\ntype: \"preference\"\n---\n\n# Where\n";
+        let front = "---\nname: \"Deploy key\"\ndescription: \"Where: In the safe: \\\"left\\\" drawer.\"\ntype: \"preference\"\n---\n\n# Where\n";
         assert!(text.starts_with(front), "{text}");
         assert_eq!(Note { body: note.body.clone(), ..read(&text) }, note);
         assert_eq!(read(&text).body.trim(), note.body);
@@ -196,16 +195,13 @@ mod tests {
     fn a_hook_says_more_than_the_title() {
         for (title, body, expected) in [
             ("Hut", "# Hut\n\nThe hut is in the woods.", "The hut is in the woods."),
-            ("Hut", "hut\n\nIn the   woods.", "In the woods."),
+            ("Hut", "hut\n\nIn the   woods.\nBy the lake.", "In the woods."),
+            ("boat", "# The boat\n\nLies in the harbour.", "The boat: Lies in the harbour."),
             ("Brother", "# Brother", "Brother"),
-            ("Key", "In the safe.\n\nBehind the books.", "In the safe."),
+            ("facts-2026-01", "## Facts\n\n- **boat**: in Oostende", "Facts"),
+            ("Robin", "- Call them Robin", "- Call them Robin"),
             ("Rates", "Net:\n\n- Lindner 1.80\n\nMore.", "Net: - Lindner 1.80"),
-            (
-                "Clients",
-                "Rates per line, net:\n- Lindner 1.80\n- Medikon 2.10",
-                "Rates per line, net: - Lindner 1.80 - Medikon 2.10",
-            ),
-            ("x", " \n#\n", ""),
+            ("x", " \n#\n", "x"),
         ] {
             assert_eq!(hook(title, body), expected, "{body}");
         }

@@ -183,11 +183,6 @@ impl Passages {
         gone.collect()
     }
 
-    /// Returns both marks of each line of a text of that many lines.
-    pub(super) fn joined(&self, other: &Self, lines: usize) -> Self {
-        Self::of(self.each().zip(other.each()).take(lines).map(|(one, other)| one.join_with(other)).collect())
-    }
-
     /// Returns the label of each line, without end.
     fn each(&self) -> impl Iterator<Item = &Label> {
         let runs = self.runs.iter().flat_map(|run| std::iter::repeat_n(&run.label, run.lines));

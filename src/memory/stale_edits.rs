@@ -28,7 +28,6 @@ use crate::store::{Db, FileRow, Node};
 use crate::text::merge::{self, ClashRule, line_changes, lines};
 use crate::text::words_in;
 use crate::time::Timestamp;
-use crate::trust::Scope;
 
 /// Cause of the version that merges such an edit.
 pub(super) const MERGED: &str = "merge";
@@ -46,7 +45,8 @@ struct StaleEdit {
 
 impl FileVersions<'_> {
     /// Merges the present content of a file, if it is an edit by hand of an older version, with what
-    /// was written since. Returns whether the file changed. The edit must have been recorded.
+    /// was written since. Returns whether the file changed. The edit must have been recorded, which
+    /// refuses a file of somebody else.
     pub(super) async fn merge_stale_edit(
         &self,
         who: &Party,
@@ -54,9 +54,9 @@ impl FileVersions<'_> {
         now: Timestamp,
         writing: &Arc<OwnedMutexGuard<()>>,
     ) -> Result<bool, WriteError> {
-        let (path, digest, scope) = (current.real_path.clone(), current.digest.clone(), who.scope());
+        let (path, digest) = (current.real_path.clone(), current.digest.clone());
         let Some(text) = current.text.clone().filter(|_| !layout::is_shared(&path)) else { return Ok(false) };
-        let find = move |db: Db<'_>| stale_edit(db, scope, &path, &digest, &text, now);
+        let find = move |db: Db<'_>| stale_edit(db, &path, &digest, &text, now);
         let Some(stale) = self.0.journal.read(find).await? else { return Ok(false) };
         let origin = ChangeOrigin {
             who: who.clone(),
@@ -73,14 +73,7 @@ impl FileVersions<'_> {
     }
 }
 
-fn stale_edit(
-    db: Db<'_>,
-    scope: Scope,
-    path: &str,
-    digest: &str,
-    text: &str,
-    now: Timestamp,
-) -> anyhow::Result<Option<StaleEdit>> {
+fn stale_edit(db: Db<'_>, path: &str, digest: &str, text: &str, now: Timestamp) -> anyhow::Result<Option<StaleEdit>> {
     let history = db.file_versions().file_history(path, EXAMINED)?;
     let Some((edit, before)) = history.split_first() else { return Ok(None) };
     let is_hand = |row: &FileRow| row.author == Author::Hand.as_str();
@@ -89,7 +82,7 @@ fn stale_edit(
     }
     // The versions that the editor may have opened: up to the last one by hand.
     let mut versions = Vec::new();
-    for row in before.iter().take_while(|row| row.scope.equals(scope)) {
+    for row in before {
         let content = db.file_versions().file_content(row.id)?.and_then(|content| String::from_utf8(content).ok());
         let Some(content) = content else { break };
         versions.push((row, content));
@@ -99,17 +92,15 @@ fn stale_edit(
     }
     let texts: Vec<&str> = versions.iter().map(|(_, text)| text.as_str()).collect();
     let Some(base) = base_of(&texts, text) else { return Ok(None) };
-    let (Some((newest, newest_text)), Some((base, base_text))) = (versions.first(), versions.get(base)) else {
+    let (Some((newest, newest_text)), Some((_, base_text))) = (versions.first(), versions.get(base)) else {
         return Ok(None);
     };
     let merged = merge::merge(base_text, text, newest_text, ClashRule::KeepBoth).text;
-    let passages_of = |row: &FileRow, text: &str| {
-        let before = label::stored_passages(db, Some(row.id.0), row.label.clone())?;
-        anyhow::Ok(before.edited(text, &merged, |_| label::of_hand()).passages)
-    };
-    let passages = passages_of(newest, newest_text)?.joined(&passages_of(base, base_text)?, lines(&merged).len());
+    // No line is of an older version alone.
+    let passages = label::stored_passages(db, Some(newest.id.0), newest.label.clone())?;
+    let passages = passages.edited(newest_text, &merged, |_| label::of_hand()).passages;
     let is_whole = layout::is_untrusted(path) || passages.label().is_trusted();
-    let passages = if is_whole { Passages::whole(newest.label.join_with(&edit.label)) } else { passages };
+    let passages = if is_whole { Passages::whole(newest.label.clone()) } else { passages };
     Ok((merged != text).then_some(StaleEdit { text: merged, passages, newest: newest.id }))
 }
 

@@ -26,7 +26,7 @@ pub struct OpenDone {
 #[async_trait]
 impl Tool for OpenDone {
     fn declaration(&self) -> ToolDeclaration {
-        let properties = json!({ "number": { "type": "integer" }, "dropped": { "type": "boolean" } });
+        let properties = json!({ "number": { "type": "integer" } });
         ToolDeclaration {
             spec: argument::spec("open_done", says::DONE, properties, &["number"]),
             effects: Effects::WRITES,
@@ -48,10 +48,8 @@ impl Tool for OpenDone {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let item = self.find(call).await?;
-        let is_dropped = call.arguments.get("dropped").and_then(serde_json::Value::as_bool).unwrap_or_default();
-        let state = if is_dropped { OpenItemState::Dropped } else { OpenItemState::Done };
         let (id, now) = (item.id, self.clock.now());
-        let close = move |tx: crate::store::Tx<'_>| tx.open_items().close_open_item(id, state, now);
+        let close = move |tx: crate::store::Tx<'_>| tx.open_items().close_open_item(id, OpenItemState::Done, now);
         self.journal.write("close an open item", close).await.map_err(|error| failed(&error))?;
         Ok(call.own_words(says::closed(item.text.open().0)))
     }

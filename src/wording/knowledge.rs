@@ -14,8 +14,7 @@ pub const WRITE_FILE: &str = "Write a whole file; empty deletes it.";
 /// Description of `edit_file`.
 pub const EDIT_FILE: &str = "Replace a passage that occurs once. Read the file first.";
 /// Description of `list_files`.
-pub const LIST_FILES: &str =
-    "List a folder. A name that somebody else chose is shown as a number, to be used as the path.";
+pub const LIST_FILES: &str = "List a folder. A number stands for a name from outside: use it as the path.";
 
 /// Error: no title or text.
 pub const NO_TITLE: &str = "Give a title and something to remember.";

@@ -5,7 +5,7 @@ use crate::id::OpenItemId;
 use crate::text::sentence;
 
 /// Description of `open_done`.
-pub const DONE: &str = "Close an item of Still open, by its number, when it is done or no longer wanted.";
+pub const DONE: &str = "Close an item of Still open.";
 /// Error: the list could not be read or changed.
 pub const NOT_CLOSED: &str = "That could not be closed just now. Nothing was changed.";
 /// Reply to `/open` without items.

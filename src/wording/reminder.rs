@@ -11,7 +11,7 @@ use crate::id::ReminderId;
 use crate::text::escape_markdown;
 
 /// Description of `remind`.
-pub const REMIND: &str = "Send them a text later; say when.";
+pub const REMIND: &str = "Send them a text later.";
 /// Description of the argument `when`.
 pub const REMIND_WHEN: &str = "2026-11-22 09:00, next Friday 9:00, in 20 minutes; or cron";
 /// Description of `schedule`.

@@ -21,7 +21,7 @@ pub const READ_REFLECTION: &str = "Read a reflection: 2026-11-20, 2026-W47 or 20
 /// Error of `read_reflection`.
 pub const REFLECTIONS_UNREADABLE: &str = "Reflections cannot be read just now.";
 /// Description of `web_fetch`.
-pub const WEB_FETCH: &str = "Read a web page as text.";
+pub const WEB_FETCH: &str = "Read a web page.";
 /// Error: the arguments are no JSON object.
 pub const BAD_ARGUMENTS: &str =
     "The arguments are not a JSON object. Call the tool again with the arguments that its schema names.";

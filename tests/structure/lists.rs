@@ -153,6 +153,10 @@ const RULES: &[Rule] = &[
             ("src/web/texts.rs", "shows a text from outside in a box that names its sources"),
             ("src/tool/heartbeat.rs", "looks for the item that a trusted file has"),
             ("src/tool/schedule.rs", "lists words in one text that carries the join of their labels"),
+            (
+                "src/tool/open_items.rs",
+                "names the person's own item, whose words are trusted, in the question and the result",
+            ),
             ("src/schedule.rs", "sends part of an answer under its label"),
             (
                 "src/schedule/heartbeat.rs",
@@ -166,6 +170,7 @@ const RULES: &[Rule] = &[
             ("src/store/extractions.rs", "stores words, label and scope side by side"),
             ("src/store/keep_requests.rs", "stores words, label and scope side by side"),
             ("src/store/reminders.rs", "stores words, label and scope side by side"),
+            ("src/store/open_items.rs", "stores words, label and scope side by side, and compares words"),
             ("src/store/sent.rs", "stores words, label and scope side by side"),
             ("src/store/summaries.rs", "stores words, label and scope side by side"),
             ("src/store/turns.rs", "stores words, label and scope side by side"),

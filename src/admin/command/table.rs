@@ -1,7 +1,7 @@
 //! The table of chat commands: all that is known of a command but its execution.
 
 use super::arguments::{self, named};
-use super::{Action, BrowserChange, Command, Query, ReflectionRequest, search_flags};
+use super::{Action, BrowserChange, Command, Query, ReflectionRequest, agenda_arguments, search_flags};
 use crate::admin::files::FilesRequest;
 use crate::people::Role;
 use crate::wording::Language;
@@ -96,19 +96,20 @@ pub const COMMANDS: &[CommandRow] = &[
          profiles lists what other agents and profiles have learned, and profile NAME on|off switches it",
     )
     .in_menu(),
-    member("remember", "TEXT", "Remember a text verbatim", Act(|rest| named(rest).map(Action::Remember))).in_menu(),
-    member("promote", "NOTE [CODE]", "Trust a note from an outside source", Act(arguments::promote))
+    member("remember", "TEXT", "Remember a text", Act(|rest| named(rest).map(Action::Remember))).in_menu(),
+    member("promote", "NOTE [CODE]", "Trust a note from outside", Act(arguments::promote))
         .command_line("memory promote"),
     member("trust", "[NUMBER | off]", "Trust what you sent", ByArguments(arguments::trust))
         .hint("NUMBER is that of the list; off takes everything back"),
-    member("reminders", "[cancel|done|later N]", "List or change your reminders", ByArguments(arguments::reminders))
+    member("reminders", "[cancel|done|later N]", "List or change reminders", ByArguments(agenda_arguments::reminders))
         .aliases(&["remind"])
         .command_line("reminders")
         .hint("to set one, ask for it in your own words, without a command; later sets one that has come again, in an hour")
         .in_menu(),
-    member("open", "[done N | drop N | later N WHEN | undo N | add TEXT]", "Show or change what is open", ByArguments(arguments::open_items))
-        .hint("without WHEN, later is tomorrow; undo opens a closed one again, for thirty days")
-        .in_menu(),
+    member("open", "[done N]", "Show what is open", ByArguments(agenda_arguments::open_items)).hint(
+        "also drop N, for what is no longer wanted; later N WHEN, without WHEN tomorrow; undo N opens a closed one again, \
+         for thirty days; add TEXT",
+    ),
     member("forget", "NOTE [messages]", "Delete a note or fact for good", Act(arguments::forget))
         .in_group(InGroup::ActsOnGroup)
         .command_line("memory forget")
@@ -118,7 +119,7 @@ pub const COMMANDS: &[CommandRow] = &[
              in messages only",
         )
         .in_menu(),
-    member("why", "[NOTE | KEY | NUMBER]", "Show where it comes from", Read(|rest| Some(arguments::why(rest))))
+    member("why", "[NOTE | KEY | NUMBER]", "Show where it is from", Read(|rest| Some(arguments::why(rest))))
         .command_line("review why"),
     member("conversations", "[KIND | NUMBER]", "List or show conversations", Read(arguments::conversations))
         .command_line("conversations")
@@ -143,7 +144,7 @@ pub const COMMANDS: &[CommandRow] = &[
         "heartbeat",
         "[add TEXT | always TEXT | done N | open N | tidy]",
         "Show or change regular checks",
-        ByArguments(arguments::heartbeat),
+        ByArguments(agenda_arguments::heartbeat),
     )
     .hint("add is for something to do once, always for a standing instruction; tidy takes out what is ticked"),
     member("pending", "", "List what waits for you", Read(|_| Some(Query::Pending)))

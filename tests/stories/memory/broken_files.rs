@@ -204,7 +204,7 @@ async fn the_list_names_what_cannot_be_read_and_why() {
     let notes = path_of(&story, "workspace/memory");
     std::fs::write(notes.join("recipe.md"), b"Ten eggs \0\xff").unwrap();
     std::fs::write(notes.join("diary.md"), "x".repeat(1_100_000)).unwrap();
-    std::fs::write(path_of(&story, "workspace/USER.md"), b"Ada \xff").unwrap();
+    std::fs::write(path_of(&story, "workspace/USER.md"), b"Ada \0\xff").unwrap();
     story.say(ADA, "/memory").await;
     let list = story.last_received_by(ADA);
     for line in ["• recipe: it is not UTF-8 text", "• diary: it is larger than 1 MB", "• USER: it is not UTF-8 text"]

@@ -14,7 +14,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 const FAMILY: i64 = -100_200;
 
 fn note(title: &str, content: &str) -> Value {
-    json!({ "title": title, "content": content, "kind": "preference" })
+    json!({ "title": title, "content": content, "kind": "reference" })
 }
 
 /// Story in which Ada forwards a letter and the model tries to remember part of it.

@@ -65,7 +65,7 @@ async fn notes_written_by_hand_get_their_line_with_the_next_message(channel: Tes
     story.writes("memory/2026-11-19.md", "- [09:00] a day is no note\n");
     story.say(ADA, "where is my boat?").await;
     let prompt = story.model.last_prompt();
-    for line in ["- [boat](boat.md): Lies in the harbour of Linz.", "- [Tea](tea.md): Which tea"] {
+    for line in ["- [boat](boat.md): The boat: Lies in the harbour of Linz.", "- [Tea](tea.md): Which tea"] {
         assert_eq!(prompt.matches(line).count(), 1, "{line} in {prompt}");
     }
     assert_eq!(lines(&story).len(), 2);

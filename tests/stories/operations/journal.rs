@@ -6,7 +6,7 @@ use crate::support::story::{ADA, BEN, EVE, Story};
 use crate::support::template_journal;
 
 /// Tables with text of people or models.
-const WITH_TEXT: [(&str, &str, &str); 22] = [
+const WITH_TEXT: [(&str, &str, &str); 23] = [
     ("texts", "label", "scope"),
     ("attachments", "label", "scope"),
     ("turns", "context_label", "scope"),
@@ -24,6 +24,7 @@ const WITH_TEXT: [(&str, &str, &str); 22] = [
     ("reflections", "label", "scope"),
     ("actions", "label", "scope"),
     ("reminders", "label", "scope"),
+    ("open_items", "label", "scope"),
     ("entries", "label", "scope"),
     ("extractions", "label", "scope"),
     ("compactions", "label", "scope"),

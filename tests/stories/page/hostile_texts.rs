@@ -67,6 +67,7 @@ const SHOWN: &[(&str, &str, Form)] = &[
     ("actions", "title", Text),
     ("actions", "reason", Text),
     ("reminders", "text", Text),
+    ("open_items", "text", Text),
     ("slots", "period", Text),
     ("slots", "reason", Text),
     ("proposals", "rationale", Text),
@@ -189,6 +190,8 @@ const EMPTY: &str = "embeddings.* folder_moves.* heartbeats.* previews.*";
 
 /// Rows of tables that are empty in most homes.
 const ROWS: &str = "
+    INSERT INTO open_items (text, label, scope, opened_at, state)
+        SELECT 'x', 'trusted', 'person:' || id, 1, 'open' FROM people;
     INSERT INTO compactions (conversation_id, upto_turn, upto_message, state, retry_at, label, scope, wanted_at)
         VALUES (1, 1, 1, 'void', 1, 'trusted', 'person:1', 1);
     INSERT INTO deleted_ahead (address_id, sender, external_id, at) VALUES (1, '', '', 1);

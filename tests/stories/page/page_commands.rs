@@ -202,8 +202,11 @@ const FORMS: &str = "/act /chat /file-health /files /files/{*path} /login /login
     /skills/{name}/restore /status/check";
 
 const PAIR_YAN: &[(&str, &str)] = &[("act", "pair"), ("name", "Yan"), ("role", "member")];
-/// Another owner, people who were removed, and someone of the name of one of them.
+/// Another owner, people who were removed, and someone of the name of one of them; an open item and a closed one.
 const PEOPLE: &str = "
+    INSERT INTO open_items (text, label, scope, opened_at, state, closed_at)
+        SELECT 'order boxes', 'trusted', 'person:' || id, 1795200000000, 'open', NULL FROM people WHERE name = 'Robin'
+        UNION SELECT 'call Ben', 'trusted', 'person:' || id, 1795200000000, 'done', 9995200000000 FROM people WHERE name = 'Robin';
     UPDATE people SET role = 'owner' WHERE name = 'Nora';
     INSERT INTO people (id, name, role, declared, created_at, removed_at)
         VALUES (91, 'Zoe', 'member', 'pairing', 1, 2), (92, 'Yan', 'member', 'pairing', 1, 2);
@@ -243,7 +246,7 @@ async fn every_command_has_its_place_or_a_reason() {
     let story = home().await;
     let mut robin = Browser::of(story.app(), "Robin").await;
     let mut missing = Vec::new();
-    for (name, place) in [QUERIES, ACTIONS, SETTINGS, BROWSERS, HEARTBEATS, COMMAND_LINE].concat() {
+    for (name, place) in [QUERIES, ACTIONS, SETTINGS, BROWSERS, HEARTBEATS, OPEN_ITEMS, COMMAND_LINE].concat() {
         if let None(reason) = place {
             assert!(reason.split(' ').count() > 4, "{name}: {reason}");
         }

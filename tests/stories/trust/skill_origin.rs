@@ -249,15 +249,71 @@ async fn it_is_in_summaries_and_facts_made_of_what_was_said() {
 
 #[tokio::test]
 async fn it_is_in_a_summary_of_summaries() {
-    let story = Story::begin().await;
-    for part in ["one", "two", "three"] {
-        story.say(ADA, &format!("Part {part}: {}", "and then it rained again. ".repeat(800))).await;
+    for marked in ["one", "three"] {
+        let story = Story::begin().await;
+        for part in ["one", "two", "three"] {
+            story.say(ADA, &format!("Part {part}: {}", "and then it rained again. ".repeat(800))).await;
+        }
+        set(&story, &format!("UPDATE texts SET label = ?1 WHERE text LIKE 'Part {marked}%'"));
+        story.pass(NEXT_CONVERSATION).await;
+        let asked = story.background.summaries();
+        assert!(asked.len() > 2, "in pieces");
+        for request in [asked.last().unwrap(), &asked[1]] {
+            let is_shown_open_items_of_it = marked == "one" || request.label() == asked.last().unwrap().label();
+            let label = request.label().encode();
+            assert_eq!(label.contains(ORIGIN), is_shown_open_items_of_it, "{marked}: {label}");
+        }
+        story.stop_here().await;
     }
-    set(&story, "UPDATE texts SET label = ?1 WHERE text LIKE 'Part three%'");
+}
+
+#[tokio::test]
+async fn it_is_in_a_rule_that_stands_before_every_answer() {
+    let story = Story::begin().await;
+    let rule = json!({ "title": "Name", "content": "Call them Robin.", "kind": "preference" });
+    story.model.calls("remember", rule).says("Kept.");
+    story.say(ADA, "Call me Robin").await;
+    set(&story, "UPDATE files SET label = ?1 WHERE path = 'memory/name.md'");
+    story.say(ADA, "/new").await;
+    story.say(ADA, "Hello").await;
+    assert!(story.model.last_prompt().contains("Call them Robin."), "{}", story.model.last_prompt());
+    assert!(of_turn(&story).contains(ORIGIN), "{}", of_turn(&story));
+    story.stop_here().await;
+}
+
+#[tokio::test]
+async fn it_is_in_what_is_shown_and_made_of_an_open_item() {
+    let story = Story::begin().await;
+    story.say(ADA, "/open add order boxes").await;
+    set(&story, "UPDATE open_items SET label = ?1");
+    story.say(ADA, "Hello").await;
+    assert!(of_turn(&story).contains(ORIGIN), "{}", of_turn(&story));
+    story.stop_here().await;
+
+    let story = Story::begin().await;
+    story.say(ADA, TALK).await;
+    story.say(ADA, "/open add order boxes").await;
+    set(&story, "UPDATE open_items SET label = ?1");
     story.pass(NEXT_CONVERSATION).await;
-    let last = story.background.summaries().pop().unwrap();
-    assert!(story.background.summaries().len() > 2, "in pieces");
-    assert!(last.label().encode().contains(ORIGIN), "{:?}", last.label());
+    let asked = story.background.summaries().pop().unwrap();
+    assert!(asked.label().encode().contains(ORIGIN), "{:?}", asked.label());
+    story.stop_here().await;
+}
+
+#[tokio::test]
+async fn it_stays_with_a_file_that_is_merged_with_an_older_edit() {
+    let story = Story::begin().await;
+    let memory = "# Memory\n\nI live in Graz.\n\n## Recent facts\n\n- **Tea**: green\n";
+    story.writes("memory/MEMORY.md", memory);
+    story.say(ADA, "hello").await;
+    story.say(ADA, "/remember Meanwhile: heliotrope").await;
+    story.settle().await;
+    set(&story, "UPDATE files SET label = ?1 WHERE path = 'memory/MEMORY.md'");
+    story.writes("memory/MEMORY.md", &memory.replace("Graz.", "Graz.\n\nMine: british spelling."));
+    story.say(ADA, "how are you?").await;
+    assert!(story.reads("memory/MEMORY.md").contains("heliotrope"), "{}", story.reads("memory/MEMORY.md"));
+    let label = story.text("SELECT label FROM files WHERE path = 'memory/MEMORY.md' ORDER BY id DESC LIMIT 1");
+    assert!(label.contains(ORIGIN), "{label}");
     story.stop_here().await;
 }
 
