@@ -20,6 +20,7 @@
 //! source goes along. What a change *means* is up to the caller.
 
 mod labels;
+mod taken; // the notice of lines that a change takes away
 
 use labels::AuthorLines;
 pub(super) use labels::LabelRule;
@@ -152,6 +153,8 @@ struct ManualEdit {
 pub(super) struct WritePlan {
     current: CurrentFile,
     passages: Passages,
+    /// Trusted lines that it takes away.
+    taken: Vec<String>,
     /// `None` if the file stays unchanged.
     next: Option<NextVersion>,
 }
@@ -255,7 +258,8 @@ impl FileVersions<'_> {
                 check_permission(origin, folder, path)?;
             }
             let passages = self.adopt(location, &current, origin.who.scope(), origin.now).await?;
-            plans.push(WritePlan { current, passages: passages.ok_or(WriteRefusal::Foreign)?, next: None });
+            let passages = passages.ok_or(WriteRefusal::Foreign)?;
+            plans.push(WritePlan { current, passages, taken: Vec::new(), next: None });
         }
         Ok(plans)
     }
@@ -268,8 +272,9 @@ impl FileVersions<'_> {
         if plans.iter().all(|plan| plan.next.is_none()) {
             return Ok(plans);
         }
-        let origin = origin.clone();
+        let (origin, folder) = (origin.clone(), self.folder_of(&origin.who).await?);
         let job = move |tx: Tx<'_>| {
+            taken::tell(tx, &origin, &plans, &folder)?;
             tx.extractions().ensure_answers_count(&origin.from)?;
             for plan in &mut plans {
                 let Some(next) = &mut plan.next else { continue };
@@ -554,7 +559,8 @@ impl WritePlan {
     /// Plans that text with those labels.
     pub(super) fn to(current: CurrentFile, passages: Passages, text: String) -> Self {
         let digest = page::digest(text.as_bytes());
-        Self { current, passages, next: Some(NextVersion { text: Some(text), digest, row: FileId(0) }) }
+        let next = NextVersion { text: Some(text), digest, row: FileId(0) };
+        Self { current, passages, taken: Vec::new(), next: Some(next) }
     }
 
     fn decide(&mut self, new: NewContent, by: &AuthorLines<'_>, rule: &LabelRule) -> Result<(), WriteRefusal> {
@@ -582,6 +588,8 @@ impl WritePlan {
         if text.as_ref().is_some_and(|text| text.len() > most) {
             return Err(WriteRefusal::TooLarge(most));
         }
+        let taken = self.passages.taken_away(old.unwrap_or_default(), text.as_deref().unwrap_or_default());
+        self.taken = taken.into_iter().map(str::to_owned).collect();
         self.passages = passages;
         let digest = text.as_ref().map(|text| page::digest(text.as_bytes())).unwrap_or_default();
         self.next = Some(NextVersion { text, digest, row: FileId(0) });

@@ -487,6 +487,12 @@ pub fn own_memory(language: Language, name: &str) -> String {
     say!(language, "agent-memory-own", name = name)
 }
 
+/// Notice: a change of the assistant took lines of the person's own hand away.
+pub fn took_lines(language: Language, path: &str, lines: &str, version: FileId) -> String {
+    let restore = format!("/memory restore {path} {version}");
+    say!(language, "memory-took-lines", path = escape_markdown(path), lines = lines, restore = restore)
+}
+
 /// Reply: it was switched.
 pub fn memory_switched(language: Language, name: &str, is_on: bool) -> String {
     say!(language, "agent-memory-switched", name = name, on = if is_on { "yes" } else { "no" })

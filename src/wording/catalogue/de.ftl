@@ -733,6 +733,7 @@ version-present = steht jetzt da
 comparison = **{ $path }**, von Fassung { $old } zu Fassung { $new }
 comparison-same = Sie sind gleich.
 versions-cut = Nur die neuesten { $count } Fassungen sind aufgeführt; die Texte der älteren sind nicht mehr gespeichert.
+memory-took-lines = Ich habe das von dir aus { $path } herausgenommen: „{ $lines }“. `{ $restore }` holt es zurück.
 versions-how = `{ $show }` zeigt eine und was sie ändert, `{ $restore }` holt sie zurück.
 memory-restoring-changes = Beim Zurückholen ändert sich:
 memory-is-there = Das steht jetzt da.

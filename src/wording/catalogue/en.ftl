@@ -732,6 +732,7 @@ version-present = there now
 comparison = **{ $path }**, from version { $old } to version { $new }
 comparison-same = They are the same.
 versions-cut = Only the newest { $count } versions are listed; the texts of older ones are no longer kept.
+memory-took-lines = I took this of yours out of { $path }: “{ $lines }”. `{ $restore }` brings it back.
 versions-how = `{ $show }` shows one and what it changes, `{ $restore }` puts it back.
 memory-restoring-changes = Putting it back changes this:
 memory-is-there = That is what is there now.

@@ -733,6 +733,7 @@ version-present = es lo que hay ahora
 comparison = **{ $path }**, de la versión { $old } a la versión { $new }
 comparison-same = Son iguales.
 versions-cut = Solo se muestran las { $count } versiones más recientes; los textos de las anteriores ya no se conservan.
+memory-took-lines = He quitado esto tuyo de { $path }: «{ $lines }». `{ $restore }` lo recupera.
 versions-how = `{ $show }` muestra una y lo que cambia, `{ $restore }` la recupera.
 memory-restoring-changes = Al recuperarla cambia esto:
 memory-is-there = Es lo que hay ahora.

@@ -1,0 +1,65 @@
+//! The notice to a person of whose own lines a change takes some away.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::{Author, ChangeOrigin, Consent, WritePlan};
+use crate::memory::{label, layout, memory_md};
+use crate::people::Party;
+use crate::store::{Cause, FileRow, NewOutbox, Tx};
+use crate::text::{escape_markdown, one_line, shorten};
+use crate::trust::{Labelled, Scope};
+use crate::wording::memory as says;
+
+/// Number of earlier versions in which lines by hand are looked for.
+const EXAMINED: u32 = 24;
+/// Maximum length of quoted lines, in characters.
+const QUOTED: usize = 200;
+
+/// Tells the person which lines of their own hand a change of the assistant or of the program takes
+/// away, in the transaction that announces it. What they did themselves or agreed to is not told, nor
+/// what the program tells in words of its own, nor lines of the index, which are the program's.
+pub(super) fn tell(tx: Tx<'_>, origin: &ChangeOrigin, plans: &[WritePlan], folder: &str) -> anyhow::Result<()> {
+    let is_told = matches!(origin.author, Author::Person | Author::Hand)
+        || origin.person.consent != Consent::None
+        || TOLD_ELSEWHERE.contains(&origin.cause);
+    let Party::One(person) = &origin.who else { return Ok(()) };
+    let Some(address) = tx.addresses().reached_at(person.id)?.filter(|_| !is_told) else { return Ok(()) };
+    let language = tx.people().language_of(person.id)?;
+    let new: HashSet<&str> =
+        plans.iter().filter_map(|plan| plan.next.as_ref()?.text.as_deref()).flat_map(trimmed).collect();
+    for plan in plans {
+        let mut taken: Vec<&str> = plan.taken.iter().map(|line| line.trim()).collect();
+        taken.retain(|line| !new.contains(line) && memory_md::index_lines(line).next().is_none());
+        if taken.is_empty() {
+            continue;
+        }
+        let history = tx.file_versions().file_history(&plan.current.real_path, EXAMINED)?;
+        let by_hand = lines_by_hand(tx, &history)?;
+        taken.retain(|line| by_hand.contains(*line));
+        let last = history.iter().find(|row| row.digest == plan.current.digest).filter(|_| !taken.is_empty());
+        let Some((last, path)) = last.zip(layout::own(folder, &plan.current.real_path)) else { continue };
+        let words = shorten(&taken.iter().map(|line| one_line(line)).collect::<Vec<_>>().join(" / "), QUOTED);
+        let words = says::took_lines(language, &path, &escape_markdown(&words), last.id);
+        let text = Labelled::new(Arc::from(words), label::of_hand(), Scope::Person(person.id));
+        tx.outbox().post(&NewOutbox::about(Cause::NOTICE, address, &text, origin.now))?;
+    }
+    Ok(())
+}
+
+fn trimmed(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim)
+}
+
+/// Causes of changes of which the person is told otherwise: a value that follows theirs, a merge, a line
+/// of a note that is gone.
+const TOLD_ELSEWHERE: [&str; 4] = ["follow", "merge", "unlist", "mend"];
+
+fn lines_by_hand(tx: Tx<'_>, history: &[FileRow]) -> anyhow::Result<HashSet<String>> {
+    let mut lines = HashSet::new();
+    for row in history.iter().filter(|row| row.author == Author::Hand.as_str()) {
+        let content = tx.file_versions().file_content(row.id)?.unwrap_or_default();
+        lines.extend(String::from_utf8_lossy(&content).lines().map(|line| line.trim().to_owned()));
+    }
+    Ok(lines)
+}
