@@ -51,6 +51,7 @@ pub mod room; // space that the files of one may take
 pub mod section; // sections of Markdown
 mod stale_edits; // edits by hand of an older version
 mod stored_files; // files that the program writes whole
+mod unseen;
 mod uploads; // files that arrive bit by bit
 mod versions; // history, restoring
 mod workspace; // the handle
@@ -84,6 +85,7 @@ pub use other_agents::AgentMemory;
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use stored_files::received_path;
+pub use unseen::UnseenNote;
 pub use uploads::{StoredUpload, Upload};
 pub use versions::MAX_VERSIONS;
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};

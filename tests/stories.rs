@@ -145,6 +145,8 @@ mod agent_memory;
 mod broken_files;
 #[path = "stories/memory/editors.rs"]
 mod editors;
+#[path = "stories/memory/unseen.rs"]
+mod unseen;
 #[path = "stories/memory/extraction.rs"]
 mod extraction;
 #[path = "stories/memory/extraction_failures.rs"]

@@ -39,6 +39,11 @@ impl Note {
         Self { name: shorten(&one_line(title), TITLE), description: hook(title, &body), kind, body }
     }
 
+    /// Returns whether its line in the index shows all that it says.
+    pub(super) fn is_shown_whole(&self) -> bool {
+        hook(&self.name, &self.body) == one_line(&self.body)
+    }
+
     /// Returns the title and the summary; those that the note does not state come from its file
     /// name without `.md` and from its body.
     pub(super) fn title_and_hook(&self, stem: &str) -> (String, String) {

@@ -237,10 +237,18 @@ impl Notes<'_> {
         Ok(old.and_then(|old| Replaced::by(&draft.content, &old.name, &old.body, &file.label)))
     }
 
-    /// Deletes a file, and its index line if it is a note.
-    pub async fn drop_note(&self, origin: &ChangeOrigin, path: &str) -> Result<WriteResult, WriteError> {
-        let deletion = |old: Option<&str>| match old {
-            Some(_) => Ok(NewContent::Deleted),
+    /// Deletes a file, and its index line if it is a note. Its content has the digest `known`.
+    pub async fn drop_note(
+        &self,
+        origin: &ChangeOrigin,
+        path: &str,
+        known: Option<String>,
+    ) -> Result<WriteResult, WriteError> {
+        let deletion = move |old: Option<&str>| match old {
+            Some(old) if old.trim().is_empty() || known.as_deref() == Some(&page::digest(old.as_bytes())) => {
+                Ok(NewContent::Deleted)
+            }
+            Some(_) => Err(WriteRefusal::impossible(says::READ_BEFORE_WRITING)),
             None => Err(WriteRefusal::impossible(says::NOTHING_THERE)),
         };
         let name = layout::normal(path).and_then(|path| Some(path.strip_prefix("memory/")?.to_owned()));

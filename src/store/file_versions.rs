@@ -254,6 +254,15 @@ impl FileVersions<'_> {
         )
     }
 
+    /// Returns whether a conversation wrote that content.
+    pub fn is_written_in(&self, conversation: ConversationId, digest: &str) -> anyhow::Result<bool> {
+        self.db.exists(
+            "SELECT 1 FROM turns t JOIN derived_from d ON d.parent = 'turn:' || t.id
+             JOIN files f ON d.child = 'file:' || f.id WHERE t.conversation_id = ?1 AND f.digest = ?2",
+            params![conversation, digest],
+        )
+    }
+
     /// Returns whether a person made the file at that path theirs.
     pub fn is_promoted(&self, path: &str) -> anyhow::Result<bool> {
         self.db.exists("SELECT 1 FROM files WHERE path = ?1 AND cause = 'promote' AND digest <> ''", [path])

@@ -3,9 +3,9 @@
 //! `read_file` also reads what search results name: a file at a line (`memory/nora.md:12`), and
 //! texts of the journal; reading a picture puts it before the model ([`super::pictures`]). Read
 //! text carries the file's label, written text the turn's. Tainted text does not reach files that
-//! are loaded automatically; it waits in `memory/untrusted/`. An edit requires knowledge of the
-//! present content: the file was read or written in this conversation and is unchanged, or its hash
-//! is given. This is checked against the stored steps, so it survives a restart. A change after text
+//! are loaded automatically; it waits in `memory/untrusted/`. A change of a file requires knowledge
+//! of its present content: it was read or written in this conversation and is unchanged, or its hash
+//! is given. A change after text
 //! from outside that takes lines of the person away is shown to them first. Skills can only be read
 //! here; so can the experience of profiles, by its name in the prompt.
 //!
@@ -18,9 +18,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 
 use super::conversation::JournalAddress;
-use super::knowledge::{
-    KnowledgeStore, failed, normal_path, refuse_skill_path, refused, short_hash, skill_path, unread,
-};
+use super::knowledge::{KnowledgeStore, normal_path, refuse_skill_path, refused, short_hash, skill_path, unread};
 use super::pictures::PictureStore;
 use super::question_text::QuestionText;
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument, knowledge, skills};
@@ -30,15 +28,13 @@ use crate::memory::{
 };
 use crate::message::file_type;
 use crate::people::Party;
-use crate::store::{Db, Node};
+use crate::store::Node;
 use crate::time::Zone;
 use crate::trust::Text;
 use crate::wording::knowledge as says;
 
 /// Minimum number of hash digits that identify a content.
 const MIN_HASH_DIGITS: usize = 8;
-/// Tools after which a conversation knows a file's content.
-const SHOWING_TOOLS: [&str; 3] = ["read_file", "write_file", "edit_file"];
 /// Maximum number of entries listed.
 const MAX_ENTRIES: usize = 300;
 
@@ -148,11 +144,12 @@ impl Tool for WriteFile {
 
     async fn takes_away(&self, call: &AuthorizableCall<'_>) -> Result<Option<TakenLines>, ToolError> {
         let Some(content) = call.arguments.get("content").and_then(Value::as_str) else { return Ok(None) };
-        let make = |_: Option<&str>| match content {
-            "" => Ok(NewContent::Deleted),
-            content => Ok(NewContent::Text(content.to_owned())),
-        };
-        self.0.taken_by(call, &normal_path(call.text("path")), make).await
+        let path = normal_path(call.text("path"));
+        let known = self.0.known_digest(call, &path).await?;
+        // What was agreed to on another content is shown again.
+        let is_shown = knowledge::agreed_change(call).is_some();
+        let known = |text: &str| is_shown || known.as_deref() == Some(&*digest(text.as_bytes()));
+        self.0.taken_by(call, &path, |text| replaced(text, known, content)).await
     }
 
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
@@ -165,16 +162,28 @@ impl Tool for WriteFile {
             return Err(ToolError::Arguments(says::NO_CONTENT.to_owned()));
         };
         refuse_skill_path(&path)?;
-        let origin = self.0.origin(call, "file").await?;
+        let (origin, known) = (self.0.origin(call, "file").await?, self.0.known_digest(call, &path).await?);
         if content.is_empty() {
-            let dropped = self.0.workspace.notes().drop_note(&origin, &path).await;
+            let dropped = self.0.workspace.notes().drop_note(&origin, &path, known).await;
             let written = dropped.map_err(refused)?;
             return Ok(self.0.output(call, says::deleted(&path), &written));
         }
-        let new = content.to_owned();
-        let make = move |_: Option<&str>| Ok(NewContent::Text(new.clone()));
+        let (new, is_shown) = (content.to_owned(), knowledge::agreed_change(call).is_some());
+        let make = move |text: Option<&str>| {
+            replaced(text, |text| is_shown || known.as_deref() == Some(&*digest(text.as_bytes())), &new)
+        };
         let written = self.0.workspace.versions().change(&origin, &path, make).await;
         change_answer(&self.0, call, &origin, &path, written, content).await
+    }
+}
+
+/// Returns the new content of a file that is written whole, if the text there is known.
+fn replaced(text: Option<&str>, is_known: impl Fn(&str) -> bool, new: &str) -> Result<NewContent, WriteRefusal> {
+    let is_lost = |text: &str| text != new && !text.trim().is_empty() && !is_known(text);
+    match new {
+        _ if text.is_some_and(is_lost) => Err(WriteRefusal::Impossible(says::READ_BEFORE_WRITING.to_owned())),
+        "" => Ok(NewContent::Deleted),
+        new => Ok(NewContent::Text(new.to_owned())),
     }
 }
 
@@ -226,14 +235,8 @@ impl EditFile {
             let names = given.len() >= MIN_HASH_DIGITS && now.starts_with(&given);
             return if names { Ok(now) } else { Err(ToolError::Refused(says::OTHER_HASH.to_owned())) };
         }
-        let (conversation, line) = (call.conversation, says::file_line(path, short_hash(&now)));
-        let look = move |db: Db<'_>| {
-            let given = SHOWING_TOOLS.iter().map(|tool| db.turns().results_of(conversation, tool));
-            let given = given.collect::<anyhow::Result<Vec<_>>>()?;
-            Ok(given.iter().flatten().any(|text| text.open().0.starts_with(&line)))
-        };
-        let read = self.0.journal.read(look).await.map_err(failed)?;
-        if read { Ok(now) } else { Err(ToolError::Refused(says::READ_FIRST.to_owned())) }
+        let is_known = self.0.is_known(call, path, &now).await?;
+        if is_known { Ok(now) } else { Err(ToolError::Refused(says::READ_FIRST.to_owned())) }
     }
 }
 

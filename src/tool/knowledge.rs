@@ -59,6 +59,11 @@ impl Tool for Remember {
         let part = |name| call.text(name).trim().to_owned();
         let note = NoteDraft { title: part("title"), content: part("content"), kind: part("kind") };
         let origin = self.0.origin(call, "remember").await?;
+        if let Some(unseen) = self.0.workspace.notes().unseen_by_title(&origin, &note).await.map_err(failed)?
+            && !self.0.is_known(call, &unseen.path, &unseen.digest).await?
+        {
+            return Err(ToolError::Refused(says::note_unread(&unseen.path)));
+        }
         let stored = self.0.workspace.notes().remember(&origin, &note).await;
         self.0.answer(call, stored, &format!("{}\n\n{}", note.title, note.content)).await
     }
@@ -106,6 +111,23 @@ impl MemorySection {
         let (words, label, _) = text.open();
         Ok(Output { text: words.to_string(), label: label.clone(), from })
     }
+
+    /// Refuses to replace a section that the conversation was not shown as it stands.
+    async fn check_known(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<(), ToolError> {
+        let (party, section) = (self.0.party(call).await?, call.text("section"));
+        let found = self.0.workspace.files().read_section(&party, path, section).await;
+        let Ok(Some((text, _))) = found else { return Ok(()) };
+        let (present, conversation) = (Arc::clone(text.open().0), call.conversation);
+        if call.text("content").contains(present.trim()) || self.0.known_digest(call, path).await?.is_some() {
+            return Ok(());
+        }
+        let look = move |db: Db<'_>| {
+            let shown = db.turns().results_of(conversation, "memory_section")?;
+            Ok(shown.iter().any(|text| *text.open().0 == present))
+        };
+        let is_shown = self.0.journal.read(look).await.map_err(failed)?;
+        if is_shown { Ok(()) } else { Err(ToolError::Refused(says::SECTION_UNREAD.to_owned())) }
+    }
 }
 
 #[async_trait]
@@ -150,7 +172,10 @@ impl Tool for MemorySection {
             "read" => return self.read(call, &path, section).await,
             "append" if words.trim().is_empty() => return Err(ToolError::Arguments(says::NO_CONTENT.to_owned())),
             "append" => Section::Append(words.to_owned()),
-            "replace" => Section::Replace(words.to_owned()),
+            "replace" => {
+                self.check_known(call, &path).await?;
+                Section::Replace(words.to_owned())
+            }
             _ => return Err(ToolError::Arguments(says::BAD_ACTION.to_owned())),
         };
         let origin = self.0.origin(call, "section").await?;
@@ -304,6 +329,35 @@ impl KnowledgeStore {
         Ok(taken)
     }
 
+    /// Returns whether the conversation was shown a file as it stands, or wrote it so. This is read from
+    /// the stored steps and versions, so it survives a restart.
+    pub(super) async fn is_known(
+        &self,
+        call: &AuthorizableCall<'_>,
+        path: &str,
+        digest: &str,
+    ) -> Result<bool, ToolError> {
+        let (conversation, line) = (call.conversation, says::file_line(path, short_hash(digest)));
+        let digest = digest.to_owned();
+        let look = move |db: Db<'_>| {
+            let read = db.turns().results_of(conversation, "read_file")?;
+            let is_read = read.iter().any(|text| text.open().0.starts_with(&line));
+            Ok(is_read || db.file_versions().is_written_in(conversation, &digest)?)
+        };
+        self.journal.read(look).await.map_err(failed)
+    }
+
+    /// Returns the digest of a file that the conversation knows as it stands.
+    pub(super) async fn known_digest(
+        &self,
+        call: &AuthorizableCall<'_>,
+        path: &str,
+    ) -> Result<Option<String>, ToolError> {
+        let read = self.workspace.files().read_text(&self.party(call).await?, path).await;
+        let Ok((_, _, digest)) = read else { return Ok(None) };
+        Ok(self.is_known(call, path, &digest).await?.then_some(digest))
+    }
+
     /// Requests, once a conversation, that the person is asked whether to keep what a file with lines
     /// of theirs now holds from outside.
     pub(super) async fn request_to_keep_file(
@@ -382,7 +436,7 @@ impl KnowledgeStore {
 }
 
 /// Returns the digest of the content on which its person agreed to a change.
-fn agreed_change<'a>(call: &AuthorizableCall<'a>) -> Option<&'a String> {
+pub(super) fn agreed_change<'a>(call: &AuthorizableCall<'a>) -> Option<&'a String> {
     call.granted.iter().find_map(|covers| match covers {
         Covers::Change(digest) => Some(digest),
         _ => None,

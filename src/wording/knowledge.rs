@@ -66,6 +66,19 @@ pub const NOT_FROM_OUTSIDE: &str = "Something from outside had a part in this tu
 pub const NO_SUCH_SECTION: &str = "There is no such section in that file. `read_file` shows its headings.";
 /// Error: the file was not read in this conversation as it stands.
 pub const READ_FIRST: &str = "Read the file first, or give its hash as `expected`: it was not read in this conversation as it stands now. Nothing was changed.";
+/// Error: a file would be replaced or deleted that the conversation has not seen.
+pub const READ_BEFORE_WRITING: &str = "There is such a file, and it was not read in this conversation as it stands now. Read it first, and write all of it that should stay; or add to it. Nothing was changed.";
+
+/// Error: a section would be replaced that the conversation has not seen.
+pub const SECTION_UNREAD: &str = "That section was not read in this conversation as it stands now. Read it first, and write all of it that should stay; or append. Nothing was changed.";
+
+/// Error: a note would be replaced that the conversation has not seen whole.
+pub fn note_unread(path: &str) -> String {
+    format!(
+        "{path} is a note of that title, and was not read in this conversation as it stands now. Read it first, and keep what should stay; or take another title. Nothing was changed."
+    )
+}
+
 /// Error: the file has another hash.
 pub const OTHER_HASH: &str = "The file is not the one with that hash any more. Read it again. Nothing was changed.";
 /// Error: the passage does not exist.

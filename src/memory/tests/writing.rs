@@ -16,6 +16,11 @@ impl Home {
         origin(&self.ada, web())
     }
 
+    async fn drops(&self, inside: &str) {
+        let known = Some(page::digest(self.read(inside).as_bytes()));
+        self.workspace.notes().drop_note(&self.ada(), inside, known).await.unwrap();
+    }
+
     fn read(&self, inside: &str) -> String {
         fs::read_to_string(self.path(inside)).unwrap()
     }
@@ -64,7 +69,7 @@ async fn every_change_is_a_version_with_its_words_and_can_be_taken_back() {
     assert_eq!(home.set(&home.ada(), "plans/a.md", "one").await.unwrap().version, None, "The same is no change");
     home.write("plans/a.md", "mine");
     home.set(&home.ada(), "plans/a.md", "two").await.unwrap();
-    home.workspace.notes().drop_note(&home.ada(), "plans/a.md").await.unwrap();
+    home.drops("plans/a.md").await;
     assert!(!home.path("plans/a.md").exists());
     assert_eq!(home.authors("plans/a.md").await, ["assistant", "hand", "assistant", "assistant"]);
     let version = first.version.unwrap();
@@ -227,7 +232,7 @@ async fn a_note_has_one_file_and_one_line_and_is_replaced_by_its_title() {
     assert_eq!(home.index(), ["- [Tea](tea.md): Green.", "- [deploy KEY](deploy-key.md): On the shelf."]);
     let note = home.read("memory/deploy-key.md");
     assert!(note.contains("type: \"person\"") && note.ends_with("\n\nOn the shelf.\n"), "{note}");
-    home.workspace.notes().drop_note(&home.ada(), "memory/deploy-key.md").await.unwrap();
+    home.drops("memory/deploy-key.md").await;
     assert_eq!(home.index(), ["- [Tea](tea.md): Green."]);
     assert!(!home.path("memory/deploy-key.md").exists());
 }
@@ -268,7 +273,7 @@ async fn an_index_that_grew_too_long_moves_by_kind_and_each_note_keeps_one_line(
     assert_eq!(third(&moved), 1);
     home.remember(&home.ada(), &title(3), "new").await;
     assert_eq!((third(&home.read("memory/index-project.md")), third(&home.read("memory/MEMORY.md"))), (0, 1));
-    home.workspace.notes().drop_note(&home.ada(), &format!("memory/{}.md", note::slug(&title(3)))).await.unwrap();
+    home.drops(&format!("memory/{}.md", note::slug(&title(3)))).await;
     assert_eq!((third(&home.read("memory/index-project.md")), third(&home.read("memory/MEMORY.md"))), (0, 0));
 }
 

@@ -101,6 +101,7 @@ async fn a_file_that_becomes_a_link_between_the_look_and_the_writing_is_not_foll
     }))));
     story.start().await;
     story.writes("plans/a.md", "before");
+    calls(&story, ADA, "read_file", json!({ "path": "plans/a.md" })).await;
     std::fs::write(story.home.join("secret.md"), "outside").unwrap();
     let said = calls(&story, ADA, "write_file", json!({ "path": "plans/a.md", "content": "x" })).await;
     assert!(said.contains("no path inside"), "{said}");

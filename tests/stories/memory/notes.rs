@@ -89,6 +89,7 @@ async fn the_same_title_is_the_same_file_and_the_same_line_and_only_the_line_is_
         prompt.contains("- [Deploy key](deploy-key.md): In the safe.") && !prompt.contains("third book"),
         "{prompt}"
     );
+    calls(&story, "read_file", json!({ "path": "deploy-key.md" })).await;
     calls(&story, "remember", remember("Deploy key", "On the shelf.\n\nBehind the cups.")).await;
     assert_eq!(notes(&story), ["deploy-key.md", "tea.md"]);
     let mut now = lines(&story);

@@ -150,7 +150,7 @@ async fn a_yes_is_for_the_file_that_was_shown() {
     assert!(story.last_received_by(ADA).contains("− - [ ] Mum's clock"), "{}", story.last_received_by(ADA));
     story.model.says("Tidied.");
     story.say(ADA, "/yes 2").await;
-    assert_eq!(plan(&story), "# Move\n");
+    assert_eq!(plan(&story), "# Move\n", "{}", story.last_received_by(ADA));
 }
 
 /// Proves: trust/passages
@@ -177,6 +177,7 @@ async fn a_run_takes_no_line_of_hers_away_and_is_told_what_it_may_do() {
     let number = story.text("SELECT CAST(max(id) AS TEXT) FROM questions");
     story.model.says("It is set.");
     story.say(ADA, &format!("/yes {number}")).await;
+    story.background.calls("read_file", json!({ "path": PATH }));
     story.background.calls("write_file", json!({ "path": PATH, "content": "# Move\n" })).says("Nothing to do.");
     story.pass(Duration::from_secs(3 * 3600)).await;
     assert_eq!(plan(&story), PLAN);

@@ -16,8 +16,12 @@ async fn asks(story: &Story, line: &str) -> String {
     story.last_received_by(ADA)
 }
 
-/// Forwards a letter and lets the model call a tool.
+/// Forwards a letter and lets the model call a tool. What it writes over it has read.
 async fn ordered(story: &Story, tool: &str, arguments: Value) {
+    let path = arguments["path"].as_str().unwrap_or_default();
+    if tool == "write_file" && story.path_of(path).exists() {
+        story.model.calls("read_file", json!({ "path": path }));
+    }
     story.model.calls(tool, arguments).says("Done.");
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
     story.answered().await;
@@ -88,6 +92,7 @@ async fn no_order_from_outside_deletes_what_a_person_wrote() {
     }
     assert!(story.path_of("memory/MEMORY.md").exists() && story.path_of("USER.md").exists());
     story.say(ADA, "/new").await;
+    story.model.calls("read_file", json!({ "path": "plans/garden.md" }));
     story.model.calls("write_file", json!({ "path": "plans/garden.md", "content": "" })).says("Gone.");
     story.say(ADA, "delete my plans of the garden").await;
     assert!(!story.path_of("plans/garden.md").exists(), "her own word does");
@@ -101,7 +106,7 @@ async fn changing_a_section_or_a_passage_of_a_marked_file_takes_no_mark_off() {
     let evil = format!("# Plans\n\n{UNTRUSTED}plan\n\n## Mine\n\nnothing\n");
     ordered(&story, "write_file", json!({ "path": "plans/trip.md", "content": evil })).await;
     let section =
-        json!({ "path": "plans/trip.md", "section": "Mine", "action": "replace", "content": "By train, in May." });
+        json!({ "path": "plans/trip.md", "section": "Mine", "action": "append", "content": "By train, in May." });
     assert!(afresh(&story, "memory_section", section).await, "nothing of it was read");
     let hash = compline::memory::digest(story.reads("plans/trip.md").as_bytes());
     let edit = json!({ "path": "plans/trip.md", "old": "By train", "new": "By boat", "expected": &hash[..12] });
