@@ -117,7 +117,7 @@ impl Workspace {
         let unknown = unlisted.into_iter().zip(is_unknown).filter(|(_, is_unknown)| *is_unknown);
         let unknown: Vec<_> = unknown.map(|(note, _)| note).collect();
         let paths: Vec<String> = unknown.iter().map(|(file, _)| file.path.clone()).collect();
-        self.add_to_index(who, unknown, now).await?;
+        self.add_to_index(who, with_paths(unknown), now).await?;
         for path in paths {
             unless_refused(self.versions().take_note_of(&by_program(who, "hand", now), &path).await)?;
         }
@@ -181,18 +181,27 @@ impl Workspace {
         let mut files = self.folders().files_of(who).await?;
         files.retain(|file| path.is_none_or(|path| file.path == path) || holds_lines(&file.path));
         let unlisted = self.unlisted(who, &files, AT_ONCE).await?;
-        self.add_to_index(who, unlisted, now).await
+        self.add_to_index(who, with_paths(unlisted), now).await
+    }
+
+    /// Gives a note that was restored its line, with the words that it has now.
+    pub(super) async fn list_again(&self, who: &Party, path: &str, now: Timestamp) -> anyhow::Result<()> {
+        if !is_listed_note(path) {
+            return Ok(());
+        }
+        let found = self.files().readable(who, path).await?.filter(|found| found.label.is_trusted());
+        self.add_to_index(who, found.map(|found| (path, found)).into_iter().collect(), now).await.map(drop)
     }
 
     async fn add_to_index(
         &self,
         who: &Party,
-        unlisted: Vec<(&OwnPath, LabelledFile)>,
+        unlisted: Vec<(&str, LabelledFile)>,
         now: Timestamp,
     ) -> anyhow::Result<usize> {
         let (mut notes, mut from, mut label) = (Vec::new(), Vec::new(), Label::neutral());
-        for (file, found) in unlisted {
-            let (note, name) = (note::read(&found.text), name_of(&file.path).to_owned());
+        for (path, found) in unlisted {
+            let (note, name) = (note::read(&found.text), name_of(path).to_owned());
             let (title, hook) = note.title_and_hook(name.trim_end_matches(".md"));
             notes.push((name, Note { name: title, description: hook, ..note }));
             from.extend(found.row.map(Node::File));
@@ -204,6 +213,10 @@ impl Workspace {
         let origin = ChangeOrigin { label, from, ..by_program(who, "mend", now) };
         self.notes().add_lines(&origin, notes).await
     }
+}
+
+fn with_paths(unlisted: Vec<(&OwnPath, LabelledFile)>) -> Vec<(&str, LabelledFile)> {
+    unlisted.into_iter().map(|(file, found)| (&*file.path, found)).collect()
 }
 
 /// Names in the folder of notes, compared with the index.

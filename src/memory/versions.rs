@@ -87,7 +87,7 @@ impl FileVersions<'_> {
         Ok(self.on_disk(create).await?)
     }
 
-    /// Restores an earlier version of a file, with its former label.
+    /// Restores an earlier version of a file, with its former label, and the index line of a note.
     pub async fn restore_version(
         &self,
         origin: &ChangeOrigin,
@@ -100,7 +100,9 @@ impl FileVersions<'_> {
         let rule = LabelRule::Restored(Passages::decode(&stored, label.clone()));
         let origin = ChangeOrigin { label, ..origin.clone() };
         let new = text.map_or(NewContent::Deleted, NewContent::Text);
-        self.change_first(&origin, &[path], rule, move |_| Ok(vec![new.clone()])).await
+        let written = self.change_first(&origin, &[path], rule, move |_| Ok(vec![new.clone()])).await?;
+        self.list_again(&origin.who, path, origin.now).await?;
+        Ok(written)
     }
 
     /// Returns the content and the label of that version, if it belongs to the file at that path

@@ -14,7 +14,8 @@ on_every_channel! {
         the_same_title_is_the_same_file_and_the_same_line_and_only_the_line_is_in_the_prompt,
         notes_titled_in_any_script_or_as_memory_get_their_own_files,
         a_note_deleted_by_a_tool_or_by_hand_leaves_the_next_prompt,
-        a_note_is_shown_by_its_name_and_no_name_leads_to_anything_else;
+        a_note_is_shown_by_its_name_and_no_name_leads_to_anything_else,
+        a_note_that_is_restored_gets_its_line_back;
 }
 
 fn memory(story: &Story) -> PathBuf {
@@ -181,5 +182,25 @@ async fn a_note_is_shown_by_its_name_and_no_name_leads_to_anything_else(channel:
         assert!(said.contains("There is no such note") && !said.contains("nobody may see"), "{none}: {said}");
     }
     assert_eq!(all(&story.home), before, "looking changes nothing");
+    story.end().await;
+}
+
+/// Promise (memory/restored-line): A note that you bring back to an earlier version has the line of that
+/// version in the index.
+async fn a_note_that_is_restored_gets_its_line_back(channel: TestChannel) {
+    let story = channel.begin_story().await;
+    calls(&story, "remember", remember("Deploy key", "In the safe.")).await;
+    let version = story.count("SELECT max(id) FROM files WHERE path = 'memory/deploy-key.md'");
+    calls(&story, "remember", remember("Deploy key", "On the shelf.")).await;
+    assert_eq!(lines(&story), ["- [Deploy key](deploy-key.md): On the shelf."]);
+    for gone in [false, true] {
+        if gone {
+            std::fs::remove_file(memory(&story).join("deploy-key.md")).unwrap();
+            story.say(ADA, "hello").await;
+            assert!(lines(&story).is_empty(), "{:?}", lines(&story));
+        }
+        story.say(ADA, &format!("/memory restore deploy-key {version}")).await;
+        assert_eq!(lines(&story), ["- [Deploy key](deploy-key.md): In the safe."], "{}", story.last_received_by(ADA));
+    }
     story.end().await;
 }
