@@ -12,7 +12,7 @@ use crate::trust::{Labelled, Scope};
 use crate::wording::memory as says;
 
 /// Number of earlier versions in which lines by hand are looked for.
-const EXAMINED: u32 = 24;
+const EXAMINED: u32 = 100;
 /// Maximum length of quoted lines, in characters.
 const QUOTED: usize = 200;
 
@@ -30,7 +30,7 @@ pub(super) fn tell(tx: Tx<'_>, origin: &ChangeOrigin, plans: &[WritePlan], folde
         plans.iter().filter_map(|plan| plan.next.as_ref()?.text.as_deref()).flat_map(trimmed).collect();
     for plan in plans {
         let mut taken: Vec<&str> = plan.taken.iter().map(|line| line.trim()).collect();
-        taken.retain(|line| !new.contains(line) && memory_md::index_lines(line).next().is_none());
+        taken.retain(|line| !new.contains(line) && memory_md::parse_index_line(line).is_none());
         if taken.is_empty() {
             continue;
         }
@@ -55,11 +55,16 @@ fn trimmed(text: &str) -> impl Iterator<Item = &str> {
 /// of a note that is gone.
 const TOLD_ELSEWHERE: [&str; 4] = ["follow", "merge", "unlist", "mend"];
 
+/// Returns the lines that versions by hand brought in: what they share with the version before was
+/// there already.
 fn lines_by_hand(tx: Tx<'_>, history: &[FileRow]) -> anyhow::Result<HashSet<String>> {
-    let mut lines = HashSet::new();
-    for row in history.iter().filter(|row| row.author == Author::Hand.as_str()) {
+    let (mut lines, mut newer): (HashSet<String>, Option<HashSet<String>>) = Default::default();
+    for row in history {
         let content = tx.file_versions().file_content(row.id)?.unwrap_or_default();
-        lines.extend(String::from_utf8_lossy(&content).lines().map(|line| line.trim().to_owned()));
+        let own: HashSet<String> = trimmed(&String::from_utf8_lossy(&content)).map(str::to_owned).collect();
+        lines.extend(newer.take().into_iter().flatten().filter(|line| !own.contains(line)));
+        newer = (row.author == Author::Hand.as_str()).then_some(own);
     }
+    lines.extend(newer.into_iter().flatten());
     Ok(lines)
 }
