@@ -149,7 +149,7 @@ fn all_index_lines<'t>(text: &'t str) -> impl Iterator<Item = (usize, &'t str)> 
 /// Lets the index line of a note link to another file, in its place.
 pub fn rename_index_line(text: &str, file: &str, new: &str) -> String {
     let numbers: Vec<usize> =
-        numbered(text, INDEX).filter(|(_, line)| links_to(line, file)).map(|(at, _)| at).collect();
+        all_index_lines(text).filter(|(_, line)| links_to(line, file)).map(|(at, _)| at).collect();
     let renamed = |line: &str| {
         let (title, linked, hook) = parse_index_line(line)?;
         // A title that was only the name of the file goes along.

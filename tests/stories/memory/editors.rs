@@ -131,6 +131,8 @@ async fn the_line_of_a_note_that_is_gone_goes_and_a_renamed_one_keeps_its_line(c
         let note = json!({ "title": title, "content": format!("About the {title}."), "kind": "reference" });
         calls(&story, "remember", note).await;
     }
+    let rule = json!({ "title": "Style", "content": "Short sentences.", "kind": "preference" });
+    calls(&story, "remember", rule).await;
     let memory = story.reads(MEMORY);
     story.writes(
         MEMORY,
@@ -139,7 +141,10 @@ async fn the_line_of_a_note_that_is_gone_goes_and_a_renamed_one_keeps_its_line(c
     story.say(ADA, "hello").await;
     std::fs::remove_file(story.path_of("memory/hat.md")).unwrap();
     std::fs::rename(story.path_of("memory/uncle.md"), story.path_of("memory/gustav.md")).unwrap();
+    std::fs::rename(story.path_of("memory/style.md"), story.path_of("memory/writing.md")).unwrap();
     story.say(ADA, "who is my uncle?").await;
+    assert!(story.model.last_prompt().contains("- Short sentences."), "{}", story.model.last_prompt());
+    assert!(story.reads(MEMORY).contains("(writing.md): Short sentences."), "{}", story.reads(MEMORY));
     let memory = story.reads(MEMORY);
     for line in ["- [Uncle](gustav.md): About the Uncle.", "- [Tea](tea.md)", "- [Later](later.md)", "- [Site](https"] {
         assert_eq!(memory.matches(line).count(), 1, "{line} in {memory}");
