@@ -99,7 +99,7 @@ fn stale_edit(db: Db<'_>, path: &str, digest: &str, text: &str, now: Timestamp) 
     // No line is of an older version alone.
     let passages = label::stored_passages(db, Some(newest.id.0), newest.label.clone())?;
     let passages = passages.edited(newest_text, &merged, |_| label::of_hand()).passages;
-    let is_whole = layout::is_untrusted(path) || passages.label().is_trusted();
+    let is_whole = layout::is_untrusted(path) || newest.label.is_trusted();
     let passages = if is_whole { Passages::whole(newest.label.clone()) } else { passages };
     Ok((merged != text).then_some(StaleEdit { text: merged, passages, newest: newest.id }))
 }
