@@ -107,7 +107,8 @@ impl OpenItems<'_> {
 }
 
 impl OpenItemsMut<'_> {
-    /// Opens an item. Returns `None` if one with these words is open.
+    /// Opens an item. Returns `None` if one with these words is open, or was closed by the person after
+    /// the same summary had opened it.
     pub fn add_open_item(
         &self,
         words: &Text,
@@ -116,7 +117,9 @@ impl OpenItemsMut<'_> {
     ) -> anyhow::Result<Option<OpenItemId>> {
         let (text, label, scope) = words.open();
         let is_same = |item: &OpenItem| folded(item.text.open().0) == folded(text);
-        if self.open_items(scope)?.iter().any(is_same) {
+        let closed: Vec<OpenItem> =
+            self.db.rows("WHERE summary_id = ?1 AND state <> 'open' AND closed_by IS NULL", [summary])?;
+        if self.open_items(scope)?.iter().chain(&closed).any(is_same) {
             return Ok(None);
         }
         self.db.first(
@@ -134,10 +137,11 @@ impl OpenItemsMut<'_> {
         )
     }
 
-    /// Opens a closed item again. Returns false if it was open.
+    /// Opens a closed item again. The summary that closed it does not do so once more. Returns false if
+    /// it was open.
     pub fn reopen_item(&self, id: OpenItemId) -> anyhow::Result<bool> {
         self.db.changed(
-            "UPDATE open_items SET state = 'open', closed_at = NULL, closed_by = NULL, not_before = NULL
+            "UPDATE open_items SET state = 'open', closed_at = NULL, not_before = NULL
              WHERE id = ?1 AND state <> 'open'",
             [id],
         )
@@ -165,7 +169,8 @@ impl OpenItemsMut<'_> {
         for id in &changes.closed {
             self.db.run(
                 "UPDATE open_items SET state = 'done', closed_at = ?2, closed_by = ?3
-                 WHERE id = ?1 AND scope = ?4 AND (state = 'open' OR closed_by IS NOT NULL)",
+                 WHERE id = ?1 AND scope = ?4
+                 AND (state = 'open' AND closed_by IS NOT ?3 OR state <> 'open' AND closed_by IS NOT NULL)",
                 params![id, now, summary, scope],
             )?;
         }
@@ -178,7 +183,7 @@ impl OpenItemsMut<'_> {
     /// Takes back what a summary said: what it closed is open, and its items that are still open go.
     fn withdraw(&self, summary: SummaryId, goes: impl Fn(&OpenItem) -> bool) -> anyhow::Result<()> {
         self.db.run(
-            "UPDATE open_items SET state = 'open', closed_at = NULL, closed_by = NULL WHERE closed_by = ?1",
+            "UPDATE open_items SET state = 'open', closed_at = NULL, closed_by = NULL WHERE closed_by = ?1 AND state <> 'open'",
             [summary],
         )?;
         let opened: Vec<OpenItem> = self.db.rows("WHERE summary_id = ?1 AND state = 'open'", [summary])?;
@@ -191,4 +196,59 @@ impl OpenItemsMut<'_> {
 
 fn folded(words: &str) -> String {
     one_line(words).to_lowercase().trim_end_matches(['.', ' ']).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::id::{MessageId, PersonId};
+    use crate::people::Role;
+    use crate::store::{BoundaryReason, ConversationKind, Journal, NewConversation, SummaryInputs, Tx};
+    use crate::trust::{Label, Labelled};
+
+    const NOW: Timestamp = Timestamp(1_000);
+    const ADA: Scope = Scope::Person(PersonId(1));
+
+    fn words(text: &str) -> Text {
+        Labelled::new(Arc::from(text), Label::trusted(), ADA)
+    }
+
+    /// Opens a journal with Ada, a conversation of hers and its summary.
+    async fn journal(folder: &std::path::Path) -> Journal {
+        let journal = Journal::open_or_copy(&folder.join("j.db"), None).unwrap();
+        let begin = |tx: Tx<'_>| {
+            let ada = tx.people().allow("Ada", Role::Owner, "config", NOW)?;
+            let stream = tx.conversations().stream_for(ada.id)?;
+            let kind = ConversationKind::Chat;
+            let begun = NewConversation { stream, kind, scope: ADA, because: BoundaryReason::First, at: NOW };
+            let conversation = tx.conversations().open_conversation(&begun)?;
+            let label = Label::trusted();
+            tx.summaries().request_summary(conversation, MessageId(1), SummaryInputs::Trusted, &label, ADA, NOW)
+        };
+        journal.write("begin", begin).await.unwrap();
+        journal
+    }
+
+    /// Promise (memory/open-stays-closed): A summary that is made again neither opens what you closed nor
+    /// closes what you opened again.
+    #[tokio::test]
+    async fn a_summary_that_is_made_again_respects_what_the_person_did() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = journal(folder.path()).await;
+        let open = move |tx: Tx<'_>| {
+            let rent = tx.open_items().add_open_item(&words("pay the rent"), None, NOW)?.unwrap();
+            let changes = OpenItemChanges { closed: [rent].into(), new: vec!["order boxes".to_owned()] };
+            let summary = SummaryId(1);
+            tx.open_items().apply_summary(summary, &changes, words, NOW, NOW)?;
+            let boxes = tx.open_items().open_items(ADA)?.pop().unwrap();
+            assert!(tx.open_items().close_open_item(boxes.id, OpenItemState::Done, NOW)?);
+            assert!(tx.open_items().reopen_item(rent)?);
+            tx.open_items().apply_summary(summary, &changes, words, NOW, NOW)?;
+            let open = tx.open_items().open_items(ADA)?;
+            Ok(open.iter().map(|item| item.text.open().0.to_string()).collect::<Vec<_>>())
+        };
+        assert_eq!(journal.write("try", open).await.unwrap(), ["pay the rent"]);
+    }
 }
