@@ -535,6 +535,7 @@ impl<'a> Turn<'a> {
         self.watcher.over();
         let now = self.engine.clock.now();
         let (row, is_run) = (self.row.clone(), self.kind().is_run());
+        let (is_closed, zone) = (self.inputs.conversation.closed_at.is_some(), self.history.shape().zone);
         self.engine
             .journal
             .write("give a turn up", move |tx| {
@@ -545,6 +546,9 @@ impl<'a> Turn<'a> {
                 if !is_run {
                     post_notice(tx, &row, &notice, now)?;
                     ask_to_keep(tx, &row, now)?;
+                }
+                if is_closed && !is_run {
+                    tell_late(tx, &row, zone, now)?;
                 }
                 end_unanswered(tx, row.id, reason, now)
             })

@@ -57,8 +57,8 @@ pub(super) fn answer(
     tx.turns().end_turn(row.id, TurnState::Done, "", now)
 }
 
-/// Records what a yes to a question of a conversation that is over has done, for the one that goes
-/// on.
+/// Records what a turn that a question of a conversation that is over began has done, for the one
+/// that goes on.
 pub(super) fn tell_late(tx: Tx<'_>, row: &TurnRow, zone: Zone, now: Timestamp) -> anyhow::Result<()> {
     let Some(question) = tx.questions().question_before(row.id)? else { return Ok(()) };
     for line in made_calls::of_turn(*tx, row.id, zone)? {
