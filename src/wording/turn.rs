@@ -122,8 +122,8 @@ pub fn edit_merged(language: Language, path: &str, lines: &str) -> String {
 }
 
 /// Notice about index lines of notes that are gone.
-pub fn notes_unlisted(language: Language, lines: &str) -> String {
-    say!(language, "notes-unlisted", lines = lines)
+pub fn notes_unlisted(language: Language, count: usize, lines: &str) -> String {
+    say!(language, "notes-unlisted", count = count, lines = lines)
 }
 
 /// Reply to messages that waited for more than a day.

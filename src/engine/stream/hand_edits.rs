@@ -19,7 +19,9 @@ pub(super) fn notice(effect: HandEditEffect, language: Language, scope: Scope) -
         HandEditEffect::Merged { path, lines, label } => {
             (says::edit_merged(language, &escape_markdown(&path), &quoted(&lines)), label)
         }
-        HandEditEffect::Unlisted { lines, label } => (says::notes_unlisted(language, &quoted(&lines)), label),
+        HandEditEffect::Unlisted { lines, label } => {
+            (says::notes_unlisted(language, lines.len(), &quoted(&lines)), label)
+        }
     };
     Text::new(words.into(), label, scope)
 }

@@ -373,7 +373,10 @@ room-full = Für diese Datei ist kein Platz, deshalb wurde sie nicht gespeichert
 followed-by-hand = Was du in { $path } geschrieben hast, gilt jetzt überall, anstelle von „{ $old }“. `/memory history NAME` zeigt, was dort stand.
 edit-merged = { $path } wurde in einem Editor gespeichert, in dem noch eine ältere Fassung offen war. Deine Änderung ist drin, und was inzwischen dazukam, steht wieder da: „{ $lines }“.
 edit-merged-shorter = { $path } wurde in einem Editor gespeichert, in dem noch eine ältere Fassung offen war. Deine Änderung ist drin, und was inzwischen entfernt wurde, bleibt weg.
-notes-unlisted = Die Notiz gibt es nicht mehr, darum habe ich ihre Zeile aus dem Verzeichnis genommen: „{ $lines }“.
+notes-unlisted = { $count ->
+    [one] Die Notiz gibt es nicht mehr, darum habe ich ihre Zeile aus dem Verzeichnis genommen: „{ $lines }“.
+   *[other] Die Notizen gibt es nicht mehr, darum habe ich ihre Zeilen aus dem Verzeichnis genommen: „{ $lines }“.
+}
 
 ## Reminders
 

@@ -373,7 +373,10 @@ room-full = There is no space for this file, so it was not stored: your files ta
 followed-by-hand = What you wrote into { $path } counts everywhere now, instead of “{ $old }”. `/memory history NAME` shows what was there.
 edit-merged = { $path } was saved in an editor that had an older version open. I kept what you changed, and put back what was written meanwhile: “{ $lines }”.
 edit-merged-shorter = { $path } was saved in an editor that had an older version open. I kept what you changed, and left out what was removed meanwhile.
-notes-unlisted = The note is gone, so I took its line out of the index: “{ $lines }”.
+notes-unlisted = { $count ->
+    [one] The note is gone, so I took its line out of the index: “{ $lines }”.
+   *[other] The notes are gone, so I took their lines out of the index: “{ $lines }”.
+}
 
 ## Reminders
 

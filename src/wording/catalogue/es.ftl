@@ -373,7 +373,10 @@ room-full = No hay espacio para este archivo, así que no se guardó: tus archiv
 followed-by-hand = Lo que escribiste en { $path } vale ahora en todas partes, en lugar de «{ $old }». `/memory history NAME` muestra lo que había.
 edit-merged = { $path } se guardó en un editor que tenía abierta una versión anterior. Conservé tu cambio y volví a poner lo que se escribió entretanto: «{ $lines }».
 edit-merged-shorter = { $path } se guardó en un editor que tenía abierta una versión anterior. Conservé tu cambio y dejé fuera lo que se quitó entretanto.
-notes-unlisted = La nota ya no existe, así que quité su línea del índice: «{ $lines }».
+notes-unlisted = { $count ->
+    [one] La nota ya no existe, así que quité su línea del índice: «{ $lines }».
+   *[other] Las notas ya no existen, así que quité sus líneas del índice: «{ $lines }».
+}
 
 ## Reminders
 
