@@ -3,8 +3,8 @@
 //! The input holds the trusted projection, numbers that the program counted, and the outcome of
 //! earlier proposals; nothing with untrusted content. A day is covered by its conversations; a week
 //! by its days' reflections, and by the conversations of the days without one; a month by its
-//! weeks' reflections, and, if a week has none, by those of its days. So no conversation is
-//! skipped, and none is covered twice. A reflection with untrusted content is only named.
+//! weeks' reflections, by those of the days since its last week, and, if a week has none, by those of
+//! its days. So no conversation is skipped. A reflection with untrusted content is only named.
 
 use super::transcript::{self, Names, ReflectionText, Window, fit};
 use super::{Job, open_items, render};
@@ -81,14 +81,13 @@ impl InputRequest {
         Ok((!too_little).then_some(ReflectionInput { earlier, window: Window { person, from, to } }))
     }
 
-    /// Returns the covered period. A week belongs to the month of its last day, so a month extends
-    /// over whole weeks.
+    /// Returns the covered period. A week belongs to the month of its last day, so a month begins with
+    /// a whole week. Its last days, of a week that is not over, are in the next month once more.
     fn covered_period(&self) -> (Timestamp, Timestamp) {
         let (from, to) = (self.slot.from, self.slot.to);
-        let week_of = |at| Period::containing(Span::Week, at, self.zone).begins(self.zone);
         match self.job {
             Job::Daily | Job::Weekly => (from, to),
-            Job::Monthly => (week_of(from), week_of(to)),
+            Job::Monthly => (Period::containing(Span::Week, from, self.zone).begins(self.zone), to),
         }
     }
 

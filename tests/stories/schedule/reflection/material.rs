@@ -138,3 +138,21 @@ async fn the_message_is_written_for_a_person_and_the_chat_shows_the_rest() {
     assert!(!story.last_received_by(BEN).contains("Reflection on"), "{}", story.last_received_by(BEN));
     story.end().await;
 }
+
+/// Promise (reflection/months-end): The reflection on a month sees its last days too, although their week
+/// ends in the next month.
+#[tokio::test]
+async fn the_last_days_of_a_month_are_shown() {
+    let story = story("").await;
+    story.say(ADA, "the tiles are blue").await;
+    story.pass(10 * DAY).await;
+    story.say(ADA, "the heating is repaired on Friday").await;
+    look_back(&story, "2026-11-30").await;
+    story.pass(DAY).await;
+    story.say(ADA, "a new month").await;
+    look_back(&story, MONTH).await;
+    let shown = shown(&story);
+    assert!(shown.contains("the tiles are blue"), "{shown}");
+    assert!(shown.contains("2026-11-30") && !shown.contains("a new month"), "{shown}");
+    story.end().await;
+}
