@@ -30,6 +30,8 @@ use crate::trust::Label;
 /// Maximum number of lines added at once. Where more notes have none, as after a folder was copied
 /// in, they are found by search until `compline doctor --fix` lists them.
 const AT_ONCE: usize = 50;
+/// Number of versions of the index that are examined.
+const EXAMINED: u32 = 24;
 /// Cause of a version without the lines of notes that are gone.
 pub(super) const UNLISTED: &str = "unlist";
 
@@ -102,16 +104,19 @@ impl Workspace {
     }
 
     /// Adds index lines for notes of which no version is recorded, and records them: a line that a
-    /// person removes later is not put back.
+    /// person removes later is not put back. One that the assistant left out when it wrote the file is.
     async fn list_unknown(&self, who: &Party, now: Timestamp) -> anyhow::Result<()> {
         let files = self.folders().files_of(who).await?;
         let unlisted = self.unlisted(who, &files, usize::MAX).await?;
         let locations: Vec<String> = unlisted.iter().map(|(file, _)| file.location.clone()).collect();
+        let index = layout::within(&self.folder_of(who).await?, MEMORY);
         let read = move |db: Db<'_>| {
-            locations
-                .iter()
-                .map(|at| Ok(db.file_versions().last_digest_of(at)?.is_none()))
-                .collect::<anyhow::Result<Vec<bool>>>()
+            let left_out = left_out_by_assistant(db, &index)?;
+            let is_due = |at: &String| {
+                let is_left_out = left_out.contains(&name_of(at).to_lowercase());
+                Ok(is_left_out || db.file_versions().last_digest_of(at)?.is_none())
+            };
+            locations.iter().map(is_due).collect::<anyhow::Result<Vec<bool>>>()
         };
         let is_unknown = self.0.journal.read(read).await?;
         let unknown = unlisted.into_iter().zip(is_unknown).filter(|(_, is_unknown)| *is_unknown);
@@ -213,6 +218,26 @@ impl Workspace {
         let origin = ChangeOrigin { label, from, ..by_program(who, "mend", now) };
         self.notes().add_lines(&origin, notes).await
     }
+}
+
+/// Returns the names in lower case of the notes whose lines went last when the assistant wrote the
+/// index anew.
+fn left_out_by_assistant(db: Db<'_>, index: &str) -> anyhow::Result<HashSet<String>> {
+    let (mut left_out, mut settled) = (HashSet::new(), HashSet::new());
+    let mut after: Option<(bool, HashSet<String>)> = None;
+    for row in db.file_versions().file_history(index, EXAMINED)? {
+        let content = db.file_versions().file_content(row.id)?.unwrap_or_default();
+        let listed: HashSet<String> = names_listed_in(&String::from_utf8_lossy(&content)).collect();
+        let gone = after.as_ref().map(|(_, after)| listed.difference(after).cloned().collect::<Vec<_>>());
+        let by_assistant = after.is_some_and(|(by_assistant, _)| by_assistant);
+        for name in gone.unwrap_or_default() {
+            if settled.insert(name.clone()) && by_assistant {
+                left_out.insert(name);
+            }
+        }
+        after = Some((row.author == Author::Assistant.as_str() && row.cause == "file", listed));
+    }
+    Ok(left_out)
 }
 
 fn with_paths(unlisted: Vec<(&OwnPath, LabelledFile)>) -> Vec<(&str, LabelledFile)> {
