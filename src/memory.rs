@@ -85,7 +85,6 @@ pub use other_agents::AgentMemory;
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use stored_files::received_path;
-pub use unseen::UnseenNote;
 pub use uploads::{StoredUpload, Upload};
 pub use versions::MAX_VERSIONS;
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};

@@ -5,23 +5,10 @@ use super::notes::NoteDraft;
 use super::workspace::Notes;
 use super::write::ChangeOrigin;
 
-/// A note of which not all is in front of every answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnseenNote {
-    /// Path as its owner sees it.
-    pub path: String,
-    /// SHA-256 of the file.
-    pub digest: String,
-}
-
 impl Notes<'_> {
-    /// Returns the note that a draft would replace, unless the draft holds all of it, or its line in
+    /// Returns the path of the note that a draft would replace, unless the draft holds all of it, or its line in
     /// the index shows all of it.
-    pub async fn unseen_by_title(
-        &self,
-        origin: &ChangeOrigin,
-        draft: &NoteDraft,
-    ) -> anyhow::Result<Option<UnseenNote>> {
+    pub async fn unseen_by_title(&self, origin: &ChangeOrigin, draft: &NoteDraft) -> anyhow::Result<Option<String>> {
         if !origin.label.is_trusted() {
             return Ok(None);
         }
@@ -31,7 +18,7 @@ impl Notes<'_> {
             let old = note::read(&file.text);
             if note::is_same_title(&old.name, &draft.title) {
                 let is_kept = draft.content.contains(old.body.trim()) || old.is_shown_whole();
-                return Ok((!is_kept).then_some(UnseenNote { path, digest: file.digest }));
+                return Ok((!is_kept).then_some(path));
             }
         }
         Ok(None)

@@ -254,11 +254,13 @@ impl FileVersions<'_> {
         )
     }
 
-    /// Returns whether a conversation wrote that content.
+    /// Returns whether a conversation wrote that content whole, or changed a passage of what it knew.
     pub fn is_written_in(&self, conversation: ConversationId, digest: &str) -> anyhow::Result<bool> {
         self.db.exists(
             "SELECT 1 FROM turns t JOIN derived_from d ON d.parent = 'turn:' || t.id
-             JOIN files f ON d.child = 'file:' || f.id WHERE t.conversation_id = ?1 AND f.digest = ?2",
+             JOIN files f ON d.child = 'file:' || f.id WHERE t.conversation_id = ?1 AND f.digest = ?2
+             AND (f.cause IN ('file', 'edit')
+                 OR f.cause = 'remember' AND f.path NOT LIKE '%/MEMORY.md' AND f.path NOT LIKE '%/index-%')",
             params![conversation, digest],
         )
     }

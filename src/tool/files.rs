@@ -226,17 +226,18 @@ async fn store_pending(
 struct EditFile(KnowledgeStore);
 
 impl EditFile {
-    /// Returns the digest of the present content, if the conversation knows it.
+    /// Returns the digest of the present text, if the conversation knows it.
     async fn known(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<String, ToolError> {
         let party = self.0.party(call).await?;
-        let (_, _, now) = self.0.workspace.files().read_text(&party, path).await.map_err(unread)?;
+        let (text, _, now) = self.0.workspace.files().read_text(&party, path).await.map_err(unread)?;
+        let of_text = digest(text.open().0.as_bytes());
         let given = call.text("expected").trim().to_lowercase();
         if !given.is_empty() {
             let names = given.len() >= MIN_HASH_DIGITS && now.starts_with(&given);
-            return if names { Ok(now) } else { Err(ToolError::Refused(says::OTHER_HASH.to_owned())) };
+            return if names { Ok(of_text) } else { Err(ToolError::Refused(says::OTHER_HASH.to_owned())) };
         }
         let is_known = self.0.is_known(call, path, &now).await?;
-        if is_known { Ok(now) } else { Err(ToolError::Refused(says::READ_FIRST.to_owned())) }
+        if is_known { Ok(of_text) } else { Err(ToolError::Refused(says::READ_FIRST.to_owned())) }
     }
 }
 

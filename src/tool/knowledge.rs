@@ -5,6 +5,7 @@
 //! whether to keep it; groups and unattended runs are not asked. Every party can access only its
 //! own folder.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -13,9 +14,9 @@ use serde_json::json;
 use super::question_text::QuestionText;
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::memory::{
-    AccessError, AccessRefusal, Author, ChangeOrigin, Consent, NewContent, NoteDraft, PersonShare, Replaced, Section,
-    StoredNote, TakenLines, Workspace, WorkspaceError, WriteError, WriteRefusal, WriteResult, note, unless_refused,
-    with_section,
+    self, AccessError, AccessRefusal, Author, ChangeOrigin, Consent, NewContent, NoteDraft, PersonShare, Replaced,
+    Section, StoredNote, TakenLines, Workspace, WorkspaceError, WriteError, WriteRefusal, WriteResult, note,
+    unless_refused, with_section,
 };
 use crate::people::Party;
 use crate::review::Review;
@@ -60,9 +61,9 @@ impl Tool for Remember {
         let note = NoteDraft { title: part("title"), content: part("content"), kind: part("kind") };
         let origin = self.0.origin(call, "remember").await?;
         if let Some(unseen) = self.0.workspace.notes().unseen_by_title(&origin, &note).await.map_err(failed)?
-            && !self.0.is_known(call, &unseen.path, &unseen.digest).await?
+            && self.0.known_digest(call, &unseen).await?.is_none()
         {
-            return Err(ToolError::Refused(says::note_unread(&unseen.path)));
+            return Err(ToolError::Refused(says::note_unread(&unseen)));
         }
         let stored = self.0.workspace.notes().remember(&origin, &note).await;
         self.0.answer(call, stored, &format!("{}\n\n{}", note.title, note.content)).await
@@ -329,33 +330,51 @@ impl KnowledgeStore {
         Ok(taken)
     }
 
-    /// Returns whether the conversation was shown a file as it stands, or wrote it so. This is read from
-    /// the stored steps and versions, so it survives a restart.
+    /// Returns whether the conversation was shown a part of a file as it stands, or wrote it so. This is
+    /// read from the stored steps and versions, so it survives a restart.
     pub(super) async fn is_known(
         &self,
         call: &AuthorizableCall<'_>,
         path: &str,
         digest: &str,
     ) -> Result<bool, ToolError> {
-        let (conversation, line) = (call.conversation, says::file_line(path, short_hash(digest)));
-        let digest = digest.to_owned();
-        let look = move |db: Db<'_>| {
-            let read = db.turns().results_of(conversation, "read_file")?;
-            let is_read = read.iter().any(|text| text.open().0.starts_with(&line));
-            Ok(is_read || db.file_versions().is_written_in(conversation, &digest)?)
-        };
-        self.journal.read(look).await.map_err(failed)
+        let shown = self.shown(call, path, digest).await?;
+        Ok(shown.is_none_or(|lines| !lines.is_empty()))
     }
 
-    /// Returns the digest of a file that the conversation knows as it stands.
+    /// Returns the SHA-256 of the text of a file that the conversation was shown whole as it stands, or
+    /// wrote so.
     pub(super) async fn known_digest(
         &self,
         call: &AuthorizableCall<'_>,
         path: &str,
     ) -> Result<Option<String>, ToolError> {
         let read = self.workspace.files().read_text(&self.party(call).await?, path).await;
-        let Ok((_, _, digest)) = read else { return Ok(None) };
-        Ok(self.is_known(call, path, &digest).await?.then_some(digest))
+        let Ok((text, _, digest)) = read else { return Ok(None) };
+        let (shown, words) = (self.shown(call, path, &digest).await?, text.open().0);
+        let is_known = shown.is_none_or(|lines| words.lines().all(|line| lines.contains(line)));
+        Ok(is_known.then(|| memory::digest(words.as_bytes())))
+    }
+
+    /// Returns the lines of a file that the conversation was shown, as it stands; `None` if it wrote the
+    /// file so.
+    async fn shown(
+        &self,
+        call: &AuthorizableCall<'_>,
+        path: &str,
+        digest: &str,
+    ) -> Result<Option<HashSet<String>>, ToolError> {
+        let (conversation, line) = (call.conversation, says::file_line(path, short_hash(digest)));
+        let digest = digest.to_owned();
+        let look = move |db: Db<'_>| {
+            if db.file_versions().is_written_in(conversation, &digest)? {
+                return Ok(None);
+            }
+            let read = db.turns().results_of(conversation, "read_file")?;
+            let read = read.iter().map(|text| text.open().0).filter(|text| text.starts_with(&line));
+            Ok(Some(read.flat_map(|text| text.lines()).map(str::to_owned).collect()))
+        };
+        self.journal.read(look).await.map_err(failed)
     }
 
     /// Requests, once a conversation, that the person is asked whether to keep what a file with lines

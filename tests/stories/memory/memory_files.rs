@@ -240,6 +240,7 @@ async fn one_section_changes_and_every_other_byte_stays() {
     assert!(said.contains("- old") && !said.contains("no line end"), "{said}");
     calls(&story, ADA, "memory_section", section("append", "insights", "- new")).await;
     assert_eq!(story.reads("agents/compline/memory.md"), odd.replace("- old\n", "- old\n- new\n"));
+    calls(&story, ADA, "memory_section", section("read", "Insights", "")).await;
     calls(&story, ADA, "memory_section", section("replace", "Insights", "- only")).await;
     assert_eq!(story.reads("agents/compline/memory.md"), odd.replace("- old", "- only"));
     calls(&story, ADA, "memory_section", section("append", "Plans", "- p")).await;

@@ -10,7 +10,9 @@ on_every_channel! {
     stories:
         no_tool_replaces_what_it_was_not_shown,
         what_was_read_or_written_here_may_be_replaced,
-        a_line_of_ones_own_hand_goes_with_one_notice;
+        a_line_of_ones_own_hand_goes_with_one_notice,
+        a_line_that_the_assistant_leaves_out_of_the_index_comes_back,
+        a_file_in_another_encoding_can_be_changed_after_it_was_read;
 }
 
 const MEMORY: &str = "memory/MEMORY.md";
@@ -67,6 +69,16 @@ async fn no_tool_replaces_what_it_was_not_shown(channel: TestChannel) {
     story.writes("plans/move.md", "# Move\n\n- Boxes\n- Keys\n");
     let told = calls(&story, "write_file", json!({ "path": "plans/move.md", "content": "# Move\n" })).await;
     assert!(told.contains("Nothing was changed."), "it has changed since: {told}");
+    // A part of it is not all of it.
+    story.say(ADA, "/new").await;
+    let whole = json!({ "path": "plans/move.md", "content": "# Move\n" });
+    story.model.calls("read_file", json!({ "path": "plans/move.md", "from_line": 4 })).says("Read.");
+    story.say(ADA, "read the end of the plan").await;
+    assert!(calls(&story, "write_file", whole.clone()).await.contains("Nothing was changed."), "read in part");
+    let more = json!({ "path": "plans/move.md", "section": "Move", "action": "append", "content": "- Lamps" });
+    calls(&story, "memory_section", more).await;
+    assert!(calls(&story, "write_file", whole).await.contains("Nothing was changed."), "added to");
+    assert!(story.reads("plans/move.md").contains("- Keys") && story.reads("plans/move.md").contains("- Lamps"));
     story.end().await;
 }
 
@@ -115,12 +127,58 @@ async fn a_line_of_ones_own_hand_goes_with_one_notice(channel: TestChannel) {
     story.settle().await;
     let notices = told();
     assert!(notices.len() == 1 && notices[0].contains("I live in Graz."), "{notices:?}");
+    // An edit by hand makes no other line of the file the person's.
+    story.writes(MEMORY, &story.reads(MEMORY).replace("# Memory\n", "# Memory\n\nMine.\n"));
+    story.model.calls("read_file", json!({ "path": MEMORY })).says("Read.");
+    story.say(ADA, "read it again").await;
     calls(&story, "edit_file", json!({ "path": MEMORY, "old": "Noted by me.", "new": "" })).await;
+    assert!(!story.reads(MEMORY).contains("Noted by me."), "{}", story.reads(MEMORY));
     assert_eq!(told().len(), 1, "a line of the assistant's");
     let shown: Vec<&str> = notices[0].split("/memory restore ").nth(1).unwrap().split_whitespace().take(2).collect();
     let command = shown.join(" ");
     let command = command.trim_end_matches(|c: char| !c.is_ascii_digit());
     story.say(ADA, &format!("/memory restore {command}")).await;
     assert!(story.reads(MEMORY).contains("I live in Graz."), "{command}: {}", story.last_received_by(ADA));
+    story.end().await;
+}
+
+/// Promise (memory/left-out): A note whose line the assistant leaves out when it writes the index anew has
+/// it back with your next message; a line that you take out yourself stays out.
+async fn a_line_that_the_assistant_leaves_out_of_the_index_comes_back(channel: TestChannel) {
+    let story = home_of(channel).await;
+    let line = "(dad.md)";
+    assert!(story.reads(MEMORY).contains(line), "{}", story.reads(MEMORY));
+    story.model.calls("read_file", json!({ "path": MEMORY })).says("Read.");
+    story.say(ADA, "read it").await;
+    calls(&story, "write_file", json!({ "path": MEMORY, "content": OWN })).await;
+    assert!(!story.reads(MEMORY).contains(line), "{}", story.reads(MEMORY));
+    story.say(ADA, "thanks").await;
+    assert!(story.reads(MEMORY).contains(line), "{}", story.reads(MEMORY));
+    let without: String = story
+        .reads(MEMORY)
+        .lines()
+        .filter(|text| !text.contains(line))
+        .fold(String::new(), |all, text| all + text + "\n");
+    story.writes(MEMORY, &without);
+    story.say(ADA, "and now?").await;
+    story.writes("memory/new.md", "# New\n\nA note.\n");
+    story.say(ADA, "and the new one?").await;
+    assert!(story.reads(MEMORY).contains("(new.md)") && !story.reads(MEMORY).contains(line), "{}", story.reads(MEMORY));
+    story.end().await;
+}
+
+/// Proves: memory/unseen, memory/encodings
+async fn a_file_in_another_encoding_can_be_changed_after_it_was_read(channel: TestChannel) {
+    let story = home_of(channel).await;
+    for (tool, arguments) in [
+        ("edit_file", json!({ "path": "plans/trip.md", "old": "- Zelt", "new": "- Hut" })),
+        ("write_file", json!({ "path": "plans/trip.md", "content": "# Reise\n\n- Hut\n" })),
+    ] {
+        std::fs::write(story.path_of("plans/trip.md"), b"# Gr\xfc\xdfe\n\n- Zelt\n").unwrap();
+        story.model.calls("read_file", json!({ "path": "plans/trip.md" })).says("Read.");
+        story.say(ADA, "read it").await;
+        let told = calls(&story, tool, arguments).await;
+        assert!(story.reads("plans/trip.md").ends_with("\n\n- Hut\n"), "{tool}: {told}");
+    }
     story.end().await;
 }
