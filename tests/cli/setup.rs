@@ -186,7 +186,7 @@ fn doctor_counts_what_cannot_be_searched_and_what_is_not_read_yet() {
         assert!(line.starts_with(mark) && line.contains(counts), "{counts:?} is not what stands in {line:?}");
     };
     index("ok ", "0 files cannot be searched properly, 0 are not read yet");
-    std::fs::write(home.file("workspace/broken.md"), [b'a', 0xff, 0xfe]).unwrap();
+    std::fs::write(home.file("workspace/broken.md"), [b'a', 0, 0xfe]).unwrap();
     std::fs::write(home.file("workspace/huge.txt"), "x".repeat(1_100_000)).unwrap();
     index("note ", "2 files cannot be searched properly, 0 are not read yet");
     std::fs::create_dir(home.file("workspace/many")).unwrap();
@@ -206,7 +206,7 @@ fn doctor_checks_memory_files_while_the_gateway_runs() {
     let gateway = home.gateway();
     let sound = home.run("doctor --offline").done();
     assert!(sound.contains("% full") && sound.contains("0 files cannot be searched"), "{sound}");
-    std::fs::write(home.file("workspace/memory/MEMORY.md"), [b'a', 0xff, 0xfe]).unwrap();
+    std::fs::write(home.file("workspace/memory/MEMORY.md"), [b'a', 0, 0xfe]).unwrap();
     std::fs::remove_file(home.file("workspace/SOUL.md")).unwrap();
     let found = home.run("doctor --offline --fix");
     assert_eq!(found.code, 1, "{found:?}");
@@ -214,7 +214,7 @@ fn doctor_checks_memory_files_while_the_gateway_runs() {
         assert!(found.out.contains(words), "{words:?} is missing in {}", found.out);
     }
     assert!(home.file("workspace/SOUL.md").exists());
-    assert_eq!(std::fs::read(home.file("workspace/memory/MEMORY.md")).unwrap(), [b'a', 0xff, 0xfe]);
+    assert_eq!(std::fs::read(home.file("workspace/memory/MEMORY.md")).unwrap(), [b'a', 0, 0xfe]);
     gateway.stop();
     home.run("doctor --offline").refused(1, &[]);
 }
