@@ -24,7 +24,10 @@ pub(super) fn tell(tx: Tx<'_>, origin: &ChangeOrigin, plans: &[WritePlan], folde
         || origin.person.consent != Consent::None
         || TOLD_ELSEWHERE.contains(&origin.cause);
     let Party::One(person) = &origin.who else { return Ok(()) };
-    let Some(address) = tx.addresses().reached_at(person.id)?.filter(|_| !is_told) else { return Ok(()) };
+    if is_told || plans.iter().all(|plan| plan.taken.is_empty()) {
+        return Ok(());
+    }
+    let Some(address) = tx.addresses().reached_at(person.id)? else { return Ok(()) };
     let language = tx.people().language_of(person.id)?;
     let new: HashSet<&str> =
         plans.iter().filter_map(|plan| plan.next.as_ref()?.text.as_deref()).flat_map(trimmed).collect();
@@ -42,7 +45,10 @@ pub(super) fn tell(tx: Tx<'_>, origin: &ChangeOrigin, plans: &[WritePlan], folde
         let words = shorten(&taken.iter().map(|line| one_line(line)).collect::<Vec<_>>().join(" / "), QUOTED);
         let words = says::took_lines(language, &path, &escape_markdown(&words), last.id);
         let text = Labelled::new(Arc::from(words), label::of_hand(), Scope::Person(person.id));
-        tx.outbox().post(&NewOutbox::about(Cause::NOTICE, address, &text, origin.now))?;
+        // A change is announced again if a person saves the file at the same moment.
+        if !tx.outbox().says_soon(address, &text)? {
+            tx.outbox().post(&NewOutbox::about(Cause::NOTICE, address, &text, origin.now))?;
+        }
     }
     Ok(())
 }
