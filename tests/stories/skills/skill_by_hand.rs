@@ -509,10 +509,13 @@ async fn output_influenced_by_an_accepted_skill_is_trusted_and_keeps_its_origin(
     story.say(ADA, "/new").await;
     story.model.calls("load_skill", json!({ "name": "birds" }));
     story.model.calls("web_fetch", json!({ "url": "http://new.example/a" }));
+    let before = story.received_by(ADA).len();
     story.say(ADA, "count the birds").await;
     assert!(gave(&story).contains("birds.example"), "the last accepted version: {}", gave(&story));
     assert!(!gave(&story).contains("new.example"), "the edit is held: {}", gave(&story));
-    assert!(story.last_received_by(ADA).contains("Open this address"), "{}", story.last_received_by(ADA));
+    // The card of the edit may come before the question or after it.
+    let received = &story.received_by(ADA)[before..];
+    assert!(received.iter().any(|text| text.contains("Open this address")), "{received:?}");
     story.end().await;
 }
 
