@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::{Author, ChangeOrigin, Consent, WritePlan};
+use crate::memory::listing::UNLISTED;
+use crate::memory::stale_edits::MERGED;
 use crate::memory::{label, layout, memory_md};
 use crate::people::Party;
 use crate::store::{Cause, FileRow, NewOutbox, Tx};
@@ -15,6 +17,10 @@ use crate::wording::memory as says;
 const EXAMINED: u32 = 100;
 /// Maximum length of quoted lines, in characters.
 const QUOTED: usize = 200;
+
+/// Causes of changes of which the person is told otherwise: a value that follows theirs, a merge, a line
+/// of a note that is gone.
+const TOLD_ELSEWHERE: [&str; 4] = ["follow", MERGED, UNLISTED, "mend"];
 
 /// Tells the person which lines of their own hand a change of the assistant or of the program takes
 /// away, in the transaction that announces it. What they did themselves or agreed to is not told, nor
@@ -56,10 +62,6 @@ pub(super) fn tell(tx: Tx<'_>, origin: &ChangeOrigin, plans: &[WritePlan], folde
 fn trimmed(text: &str) -> impl Iterator<Item = &str> {
     text.lines().map(str::trim)
 }
-
-/// Causes of changes of which the person is told otherwise: a value that follows theirs, a merge, a line
-/// of a note that is gone.
-const TOLD_ELSEWHERE: [&str; 4] = ["follow", "merge", "unlist", "mend"];
 
 /// Returns the lines that versions by hand brought in: what they share with the version before was
 /// there already.
