@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use compline::model::ModelError;
 use serde_json::{Value, json};
 
 use crate::support::model::Say;
@@ -88,6 +89,22 @@ async fn a_late_yes_counts_after_the_conversation_too() {
     story.say(ADA, "what is set?").await;
     let told = "] question 1: (reminder 1 set, 2026-11-21 18:00 (UTC): Buy tape.)\n";
     assert!(story.model.last_prompt().contains(told), "the talk that goes on: {}", story.model.last_prompt());
+    story.end().await;
+}
+
+/// Proves: gate/late-yes
+#[tokio::test]
+async fn what_a_late_yes_has_done_is_known_although_the_model_then_refuses() {
+    let story = asked().await;
+    story.pass(11 * MINUTE).await;
+    story.pass(12 * HOUR).await;
+    story.say(ADA, "good morning").await;
+    story.model.then(Say::Fail(ModelError::Refused));
+    story.say(ADA, "/yes 1").await;
+    assert_eq!((state(&story).as_str(), reminders(&story)), ("yes", 1));
+    story.say(ADA, "what is set?").await;
+    let told = "] question 1: (reminder 1 set, 2026-11-21 18:00 (UTC): Buy tape.)\n";
+    assert!(story.model.last_prompt().contains(told), "{}", story.model.last_prompt());
     story.end().await;
 }
 
